@@ -14,6 +14,7 @@ from enum import Enum
 from itertools import product
 from typing import Any, TypeAlias
 
+from kmc.actions.abstraction import Abstraction
 from kmc.errors import Span
 from kmc.lang.domains import members
 from kmc.lang.records import State
@@ -48,7 +49,8 @@ class Action:
     """One declared action; `title` is its TLA+ name, `network` the field of the state that it receives from.
 
     An action that is not `in_next` is not part of the next-state relation; only formulas and fairness name it. One that
-    is not `in_tla` belongs to a part that the TLA+ spec does not have, and takes no step where that part is off.
+    is not `in_tla` belongs to a part that the TLA+ spec does not have, and takes no step where that part is off. Its
+    successors are the images under `abstractions`, which a search chooses (`Model.searched`); a spec has none.
     """
 
     name: str
@@ -62,6 +64,7 @@ class Action:
     doc: str
     in_next: bool = True
     in_tla: bool = True
+    abstractions: tuple[Abstraction, ...] = ()
 
     def instances(self) -> tuple[Arguments, ...]:
         """All combinations of arguments, in the order of the parameters; SpecError for a type that is not listed."""

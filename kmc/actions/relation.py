@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, TypeAlias
 
+from kmc.actions.abstraction import image_of
 from kmc.actions.action import Action, Arguments
 from kmc.errors import EvaluationError, KmcError
 from kmc.lang.errors.blame import blamed, yield_span
@@ -82,6 +83,8 @@ class NextStateRelation:
                         for successor in successors:
                             if type(successor) is not expected:
                                 raise self._not_a_state(action, successors, successor)
+                            if action.abstractions:
+                                successor = image_of(action.abstractions, successor, self._files)
                             yield action, arguments, successor
                     continue
                 for message in plan.receive(state):
@@ -90,6 +93,8 @@ class NextStateRelation:
                     for successor in successors:
                         if type(successor) is not expected:
                             raise self._not_a_state(action, successors, successor)
+                        if action.abstractions:
+                            successor = image_of(action.abstractions, successor, self._files)
                         yield action, arguments, successor
             except Exception as error:
                 raise self._blamed(error, action, arguments) from error
@@ -128,7 +133,7 @@ class NextStateRelation:
             for successor in successors:
                 if type(successor) is not expected:
                     raise self._not_a_state(action, successors, successor)
-                found.append(successor)
+                found.append(image_of(action.abstractions, successor, self._files))
         except Exception as error:
             raise self._blamed(error, action, instance.arguments) from error
         return found

@@ -11,7 +11,8 @@ from typing import Literal
 from kmc.checking.model_choice import changed, start_state
 from kmc.checking.request import Engine
 from kmc.errors import CommandLineError, Span
-from kmc.frontend.model import Model, resolve
+from kmc.frontend.binding import resolve
+from kmc.frontend.model import Model
 from kmc.lang.records import State
 from kmc.model_files.model_file import Word, is_name
 from kmc.result import Limits

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 from kmc.bench.machine import load_average
 from kmc.compiler.view_order import fingerprint_order
-from kmc.frontend.model import Model, bind
+from kmc.frontend.binding import bind
+from kmc.frontend.model import Model
 from kmc.frontend.shipped import find_spec_root
 from kmc.model_files.cfg import read_cfg
 from kmc.process import memory_bytes, peak_memory_bytes
@@ -86,6 +87,7 @@ def _native(model: Model, request: Request) -> dict[str, Any]:
     from kmc.reference.states.initial import initial_states
     from kmc.reference.temporal.accepted_problem import accepted_problem
 
+    model = model.searched
     problem = accepted_problem(model)
     verdicts = None if problem is None else TimedVerdicts(model, problem)
     compiled = compile_model(model) if verdicts is None else verdicts.compiled

@@ -25,7 +25,8 @@ from kmc.bench.machine import commit, load_average, machine
 from kmc.bench.processes import children_cpu_seconds, run_job, run_timed
 from kmc.bench.tlc import Tlc, run_tlc
 from kmc.errors import ExitStatus, SystemFault
-from kmc.frontend.model import Model, bind
+from kmc.frontend.binding import bind
+from kmc.frontend.model import Model
 from kmc.model_files.model_file import render_cfg
 from kmc.process import available_bytes
 

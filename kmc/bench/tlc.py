@@ -103,7 +103,7 @@ def run_tlc(tlc: Tlc, benchmark: Benchmark, workers: int, folder: Path) -> dict[
     for path in tlc.folder.glob("*.tla"):
         shutil.copy(path, folder)
     model = tlc_model(benchmark.file, declared_constants(folder))
-    (folder / "kmc_bench.cfg").write_text(render_cfg(model), encoding="utf-8")
+    (folder / "kmc_bench.cfg").write_text(render_cfg(replace(model, abstractions=())), encoding="utf-8")
     words = [JAVA, "-XX:+UseParallelGC", f"-Dtlc2.TLC.stopAfter={tlc.seconds}", "-cp", _absolute(tlc.class_path)]
     words += ["tlc2.TLC", "-workers", str(workers), "-noGenerateSpecTE", "-metadir", "states"]
     load, before, began = load_average(), children_cpu_seconds(), time.monotonic()

@@ -10,8 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from kmc.actions.abstraction import image_of
 from kmc.checking.collision_odds import collision_warnings
-from kmc.checking.counterexample import counterexample
+from kmc.checking.counterexample import Counterexample, counterexample
 from kmc.checking.memory_need import memory_need
 from kmc.checking.outcome import Outcome, judge, refuse_changes
 from kmc.checking.refusal import result_instead
@@ -20,9 +21,12 @@ from kmc.compile_log import LOG
 from kmc.compiler.checks.spec_warnings import model_warnings
 from kmc.error_text import shown_path
 from kmc.errors import SpecError
+from kmc.frontend.model import Model
+from kmc.lang.records import State
 from kmc.liveness.problem import TemporalProblem
 from kmc.memory_limit import refuse_low_limit
 from kmc.reference.search import Search
+from kmc.reference.states.unabstracted import unabstracted
 from kmc.reference.temporal.accepted_problem import accepted_problem
 from kmc.result import Counters, Limits, Result
 
@@ -66,9 +70,13 @@ def check(request: CheckRequest, surroundings: Surroundings | None = None, warni
     problem = accepted_problem(model)
     directory = around.open_directory()
     result = _searched(request, around, problem, directory)
+    example: Counterexample | None = None
+    if result.violation is not None:
+        violation, shown = unabstracted(model, result.violation, request.start)
+        result = replace(result, violation=violation)
+        example = counterexample(shown, violation, _first_state(request, shown), problem)
     found = (*model_warnings(model, shown_path), *collision_warnings(result, request.wider), *warnings)
     result = replace(result, warnings=(*result.warnings, *found))
-    example = counterexample(model, result.violation, request.start, problem) if result.violation is not None else None
     need = memory_need(
         result,
         request.limits.memory_bytes,
@@ -95,10 +103,20 @@ def _limits_left(request: CheckRequest) -> Limits:
     return replace(limits, seconds=max(0.0, limits.seconds - (time.monotonic() - request.began)))
 
 
+def _first_state(request: CheckRequest, model: Model) -> State | None:
+    """The first state that the request gives, as it is in a model: an image where its steps lead to images."""
+    if request.start is None:
+        return None
+    found: State = image_of(model.spec.abstractions, request.start, model.spec.files)
+    return found
+
+
 def _searched(
     request: CheckRequest, around: Surroundings, problem: TemporalProblem | None, directory: RunDirectory | None
 ) -> Result:
+    """The result of an engine. With abstractions, its violation is one of the images."""
     model, limits = request.model, _limits_left(request)
+    start = _first_state(request, model.searched)
     if request.engine is Engine.PYTHON:
         # Imported here, because the compiler takes a third of a second.
         from kmc.compiler.view_order import fingerprint_order
@@ -109,7 +127,7 @@ def _searched(
             model,
             limits,
             keep_going=request.keep_going,
-            start=request.start,
+            start=start,
             progress=around.progress,
             view_order=fingerprint_order,
             problem=problem,
@@ -125,7 +143,7 @@ def _searched(
                 limits,
                 threads=request.threads_used,
                 keep_going=request.keep_going,
-                start=request.start,
+                start=start,
                 progress=around.progress,
                 settings=Settings(save_seconds=around.save_seconds, keep_states=around.keep_states),
                 fingerprint_bits=request.fingerprint_bits,
@@ -135,4 +153,4 @@ def _searched(
             )
     except SpecError as error:
         # All other mistakes of a spec were found when it was loaded.
-        return result_instead(model, request.start, error, request.naming("engine", "python"))
+        return result_instead(model, start, error, request.naming("engine", "python"))

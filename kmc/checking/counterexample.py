@@ -13,13 +13,16 @@ from typing import TYPE_CHECKING, TypeVar
 
 from kmc.checking.explained_trace import ExplainedTrace
 from kmc.checking.result_json import UNEXPLAINED, story_json
+from kmc.frontend.bisimulation import difference_in
 from kmc.frontend.model import Model
 from kmc.lang.records import State
 from kmc.liveness.problem import TemporalProblem
 from kmc.liveness.refutation_lines import refutation_lines
+from kmc.reference.states.differences import differing_parts
 from kmc.reference.states.replay import check_violation
 from kmc.reference.temporal.lasso_replay import check_refutation
 from kmc.result import Verdict, Violation
+from kmc.spec.variables import encode_state
 from kmc.text_lines import BAD, CHANGED, HEAD, PLAIN, TextLine, TextPiece, line
 from kmc.trace.files import TraceFile, trace_file
 from kmc.trace.text import render
@@ -73,7 +76,8 @@ class Counterexample:
         if view in TLC_VIEWS:
             lines = [*self._plain(view), line()]
         else:
-            lines = [*text_view(story, view or "steps", TextOptions(width=width)), line()]
+            shown = text_view(story, view or "steps", TextOptions(width=width))
+            lines = [*shown, *self._difference_lines(), line()]
         report = [shown.text for shown in text_view(story, "steps", TextOptions())]
         explanation = story_json(story)
         json.dumps(explanation)  # what is not JSON fails here, inside the boundary
@@ -86,6 +90,22 @@ class Counterexample:
         yield from trace_lines(self.file, changed_only=view == "tlc-changes")
         why = list(refutation_lines(self.violation))
         yield from [line(), *map(line, why)] if why else []
+        yield from self._difference_lines()
+
+    def _difference_lines(self) -> Iterator[TextLine]:
+        """Yield how the last state and its image differ, where the model verifies its abstractions."""
+        state = self.violation.trace.steps[-1].state
+        found = difference_in(self.model, state)
+        if found is None:
+            return
+        yield line()
+        yield line(TextPiece(f"Told apart: {found.why}.", BAD))
+        table = self.model.spec.variables
+        trees = [encode_state(one, table) for one in (state, found.image)]
+        for part in differing_parts(*trees):
+            yield line(
+                TextPiece(f"  {part.path} is {part.left or 'absent'}, and in the image {part.right or 'absent'}")
+            )
 
 
 def counterexample(

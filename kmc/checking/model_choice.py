@@ -8,11 +8,31 @@ from pathlib import Path
 from typing import Any
 
 from kmc.compiler.checks.kinds.spec_kinds import check_kinds
-from kmc.frontend.model import Model, bind, bind_all
+from kmc.errors import Span
+from kmc.frontend.binding import bind, bind_all, resolve
+from kmc.frontend.model import Model
 from kmc.frontend.shipped import find_model, find_spec_root, manifest_of
 from kmc.model_files.manifest import Manifest
-from kmc.model_files.model_file import Assignment, ModelFile, parse_set, raw_identity
+from kmc.model_files.model_file import Assignment, ModelFile, Word, parse_set, raw_identity
 from kmc.trace.files import pick, pick_state
+
+
+@dataclass(frozen=True, slots=True)
+class AbstractionChoice:
+    """The abstractions to use: those of the model if `names` is None. With `verifies`, they are checked, not used."""
+
+    names: tuple[str, ...] | None = None
+    verifies: bool = False
+
+    def applied(self, file: ModelFile) -> ModelFile:
+        """The model file with this choice."""
+        if self.names is not None:
+            words = tuple(Word(name, Span("--abstraction", 1, 1, 1, len(name) + 1)) for name in self.names)
+            file = replace(file, abstractions=words)
+        return replace(file, verify_abstractions=file.verify_abstractions or self.verifies)
+
+
+AS_IN_MODEL = AbstractionChoice()
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +59,8 @@ class ChosenModel:
         same = {
             "set": _constants(own) == _constants(now),
             "properties": _property_names(own) == _property_names(now),
+            "abstraction": _names(own.abstractions) == _names(now.abstractions),
+            "verify-abstractions": own.verify_abstractions == now.verify_abstractions,
             "max-depth": own.max_depth == now.max_depth,
             "deadlock": self.model.deadlock is False or own.check_deadlock is not False,
             "no-deadlock": self.model.deadlock is True or own.check_deadlock is False,
@@ -47,24 +69,33 @@ class ChosenModel:
 
 
 def choose_model(
-    spec: str, name: str | None, sets: Sequence[str], deadlock: bool | None = None, max_depth: int | None = None
+    spec: str,
+    name: str | None,
+    sets: Sequence[str],
+    deadlock: bool | None = None,
+    max_depth: int | None = None,
+    abstractions: AbstractionChoice = AS_IN_MODEL,
 ) -> ChosenModel:
-    """The model called `name` of `spec`, with the constants, deadlock check and level bound of the command line.
+    """The model called `name` of `spec`, with the constants, deadlock check, level bound and abstractions of the
+    command line.
 
     Without a name: the model of `kmc.frontend.shipped.find_model`, or all invariants of a spec without a manifest.
     Raises CommandLineError, SpecError or ModelError.
     """
-    chosen = choose_bound(find_spec_root(spec), name, [_at_its_option(text) for text in sets])
+    chosen = choose_bound(find_spec_root(spec), name, [_at_its_option(text) for text in sets], abstractions)
     return replace(chosen, model=changed(chosen.model, deadlock, max_depth))
 
 
-def choose_bound(root: Path, name: str | None, constants: Sequence[Assignment]) -> ChosenModel:
+def choose_bound(
+    root: Path, name: str | None, constants: Sequence[Assignment], abstractions: AbstractionChoice = AS_IN_MODEL
+) -> ChosenModel:
     """As `choose_model`, of the spec at `root`, with these constants instead of the model's own."""
     file = find_model(root, name)
     if file is None:
         model = bind_all(root, ModelFile("", "").with_overrides(constants).constants)
+        model = resolve(model.spec, abstractions.applied(model.file))
     else:
-        model = bind(root, file.with_overrides(constants))
+        model = bind(root, abstractions.applied(file.with_overrides(constants)))
     check_kinds(model.spec)
     manifest = manifest_of(root)
     of_manifest = file is not None and manifest is not None and file.path == manifest.path
@@ -86,6 +117,10 @@ def _constants(file: ModelFile) -> dict[str, Any]:
 
 def _property_names(file: ModelFile) -> tuple[set[str], ...]:
     return tuple({word.text for word in words} for words in (file.invariants, file.properties))
+
+
+def _names(words: Sequence[Word]) -> list[str]:
+    return [word.text for word in words]
 
 
 def _kind(manifest: Manifest, name: str) -> str | None:

@@ -120,6 +120,7 @@ def _states(result: Result, model: Model) -> str:
 def _counted(states: int, model: Model) -> str:
     text = f"{states:,} state{'' if states == 1 else 's'}"
     reductions = (["symmetry"] if model.symmetry else []) + (["view"] if model.view else [])
+    reductions += [found.name for found in model.abstractions]
     return text + (f" up to {listing(reductions)}" if reductions else "")
 
 

@@ -41,6 +41,7 @@ def result_json(
         "levels": list(result.levels),
         **violation_json(violation, trace_file, explanation),
         "constraints": [constraint.name for constraint in (*model.constraints, *model.action_constraints)],
+        "abstractions": [found.name for found in model.abstractions],
         "cut": result.cut,
         "fairness": [asdict(fair) for fair in result.fairness],
         "cut_fairness": [asdict(cut) for cut in result.cut_fairness],
@@ -79,9 +80,9 @@ def failure_json(
     """
     unknown = (
         "generated distinct depth initial left generated_by_action levels invariant trace_length trace_file "
-        "counterexample why trace notes constraints cut fairness cut_fairness bound properties unreached_goals "
-        "never_fired vacuous collision_bound fingerprint_bits seconds cpu_seconds compile_seconds peak_memory_bytes "
-        "shards"
+        "counterexample why trace notes constraints abstractions cut fairness cut_fairness bound properties "
+        "unreached_goals never_fired vacuous collision_bound fingerprint_bits seconds cpu_seconds compile_seconds "
+        "peak_memory_bytes shards"
     )
     verdict, status = Verdict.ERROR, ExitStatus.INTERNAL
     shown: dict[str, Any] | None = {"code": "KMC900", "message": repr(error)}

@@ -11,9 +11,10 @@ hold.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from kmc.actions.abstraction import Abstraction
 from kmc.actions.action import Action
 from kmc.compile_log import require_time
 from kmc.compiler.checks.limits import check_fits, check_instances
@@ -25,13 +26,16 @@ from kmc.compiler.lowering.network_entries import each_deliverable, has_shape, r
 from kmc.compiler.passes.fingerprint_128 import functions_128, second_identity
 from kmc.compiler.passes.hoist_guards import hoisted
 from kmc.compiler.passes.read_sets import answered, only_changed, unless_stuttering
+from kmc.compiler.successor.bisimulation_kernels import LABELLED, asked_kernel, bisimulation_functions
+from kmc.compiler.successor.images import IMAGE, POSITION_BITS, replaced_by_image
 from kmc.compiler.successor.network_kernels import network_functions
 from kmc.compiler.successor.writer import Writer, state_value
 from kmc.compiler.symmetry.fingerprint_kernels import identity_functions
-from kmc.compiler.values.code import Code
+from kmc.compiler.values.code import Code, Origin
 from kmc.compiler.values.packing import field, lift, pack
 from kmc.compiler.values.scope import Scope, definition, python_value, syntax
 from kmc.compiler.values.value import Rec, Value
+from kmc.frontend.bisimulation import Bisimulation
 from kmc.frontend.model import Model
 from kmc.invariants.kinds import KINDS, Answer, PropertyKind, Role
 from kmc.invariants.properties import Predicate
@@ -39,7 +43,6 @@ from kmc.lang.domains import members
 from kmc.lang.types import MessageBagType, Type
 from kmc.runtime.state_layout import RowLayout, row_layout
 
-POSITION_BITS = 40
 POINTERS = {1: ("cur",), 2: ("cur", "nxt")}
 """The rows that the kernel of a property has as parameters, by the number of states of the property."""
 
@@ -80,6 +83,7 @@ class _Builder:
         self.instances = instances
         self.wide = wide
         self.numbered = 0
+        self.prefix = ""
         self.spec = model.spec
         self.row = row_layout(model.spec.state_class)
         self.checks: list[object] = []
@@ -118,7 +122,7 @@ class _Builder:
 
         def choose(position: int, arguments: dict[str, Value]) -> None:
             if position == len(action.parameters):
-                self._writer(low, state, self._number(low, number, action, arguments))
+                self._writer(low, action, state, self._number(low, number, action, arguments))
                 self._body(low, action, arguments, state)
                 return
             parameter = action.parameters[position]
@@ -131,7 +135,7 @@ class _Builder:
             )
 
         choose(0, {})
-        return self._finish(low, f"action_{number}", ("limit", "pos", "count"))
+        return self._finish(low, f"{self.prefix}action_{number}", ("limit", "pos", "count"))
 
     def _receiving(self, number: int, action: Action, shape: object) -> str:
         low = self.lowering(action.span.path)
@@ -146,9 +150,9 @@ class _Builder:
             for parameter in action.parameters
         }
         first = list(definition(action.function).args.args)[1].arg
-        self._writer(low, state, self._number(low, number, action, bound))
+        self._writer(low, action, state, self._number(low, number, action, bound))
         self._body(low, action, {first: message, **bound}, state)
-        name = f"action_{number}_{getattr(shape, '__name__', '')}"
+        name = f"{self.prefix}action_{number}_{getattr(shape, '__name__', '')}"
         return self._finish(low, name, ("limit", "pos", "count", "index"))
 
     def _number(self, low: Lowering, number: int, action: Action, arguments: Mapping[str, Value]) -> Expr:
@@ -161,11 +165,39 @@ class _Builder:
             found = x.add(x.binary("mul", found, Const(len(members(parameter.type)))), code)
         return low.code.keep(x.add(Const(self.numbered), found), "instance")
 
-    def _writer(self, low: Lowering, state: Rec, number: Expr) -> None:
-        """Let yields write successors with this number."""
-        low.on_yield = lambda lowering, value, node: Writer(lowering, self.row, state, number, wide=self.wide).write(
-            value, node
-        )
+    def _writer(self, low: Lowering, action: Action, state: Rec, number: Expr) -> None:
+        """Let yields write successors with this number: their images under the abstractions of the action."""
+        abstractions = action.abstractions
+
+        def write(lowering: Lowering, value: Value, node: Origin) -> None:
+            writer = Writer(lowering, self.row, state, number, wide=self.wide)
+            if not abstractions:
+                writer.write(value, node)
+                return
+            begin = lowering.code.fresh("begin")
+            lowering.code.emit(Let(begin, Var("pos")))
+            writer.write(value, node, is_whole=False)
+            lowering.code.emit(*replaced_by_image(Var(begin), number, wide=self.wide))
+
+        low.on_yield = write
+
+    def image(self, abstractions: Sequence[Abstraction]) -> None:
+        """`image`: the record of the state that stands for the row at `cur`.
+
+        It is one function that all actions call, since copies of it in each of their yields take minutes to compile.
+        """
+        low = self.lowering(abstractions[0].span.path)
+        self.bases(low, "cur")
+        state = self.state("cur")
+
+        def write(lowering: Lowering, value: Value, node: Origin) -> None:
+            Writer(lowering, self.row, state, Var("number"), wide=self.wide).write(value, node)
+
+        low.each_result([found.function for found in abstractions], state, write)
+        low.code.emit(Return(x.binary("or", x.place_at(Var("count"), POSITION_BITS), Var("pos"))))
+        readonly = frozenset({"cur"})
+        body = hoisted(low.code.statements(), readonly)
+        self.functions.append(Function(IMAGE, ("cur", "out"), ("limit", "pos", "count", "number"), body, readonly))
 
     def _body(self, low: Lowering, action: Action, arguments: dict[str, Value], state: Rec) -> None:
         node = definition(action.function)
@@ -233,7 +265,10 @@ class _Builder:
             body.append(unless_stuttering())
         for number, predicate in enumerate(predicates):
             inner = f"{name}_{number}"
-            self._predicate(inner, pointers, predicate.function, predicate.span.path, holding=holding)
+            if isinstance(predicate.function, Bisimulation):
+                self._bisimulation(inner, predicate.function)
+            else:
+                self._predicate(inner, pointers, predicate.function, predicate.span.path, holding=holding)
             asked = answered(inner, pointers, number)
             body += [If(x.extract(Var("wanted"), number, 1), asked)] if holding else asked
             if kind.answer is Answer.FIRST_FAILING:
@@ -256,6 +291,24 @@ class _Builder:
         truth = low.predicate(function, arguments)
         low.code.emit(Return(truth if holding else x.negate(truth)))
         self.functions.append(Function(name, pointers, (), low.code.statements(), frozenset(pointers)))
+
+    def _bisimulation(self, name: str, asked: Bisimulation) -> None:
+        """The kernel that fails where something tells a state from its image, and those that it calls."""
+        self.image(asked.abstractions)
+        for states, predicates in ((1, asked.of_states), (2, asked.of_steps)):
+            for number, found in enumerate(predicates):
+                kernel = asked_kernel(states, number)
+                self._predicate(kernel, POINTERS[states], found.function, found.span.path, holding=True)
+        # Permuted members have other labels, so under symmetry steps are compared by their actions.
+        outer = self.prefix, self.instances, self.numbered
+        self.prefix, self.instances, self.numbered = "labelled_", not self.model.symmetry, 0
+        made: list[tuple[Action, list[str]]] = []
+        for number, action in enumerate(asked.actions):
+            made.append((action, self.action(number, action)))
+            self.numbered += len(action.instances()) if self.instances else 0
+        self._expand(LABELLED, made)
+        self.prefix, self.instances, self.numbered = outer
+        self.functions.extend(bisimulation_functions(name, asked, wide=self.wide))
 
     def atoms(self, atoms: Atoms) -> None:
         """The kernels of atoms: each answers a mask of those that are true, for as many as `ATOMS_MAX`."""
@@ -311,6 +364,8 @@ def build_kernels(model: Model, *, instances: bool = False, wide: bool = False, 
         builder.functions.extend(
             network_functions(number, layout, builder.row, capacity, bag.count_max if bag else None, wide=wide)
         )
+    if model.spec.abstractions:
+        builder.image(model.spec.abstractions)
     identity = identity_functions(model, builder.row)
     builder.functions.extend(identity)
     if wide:

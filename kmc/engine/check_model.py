@@ -96,7 +96,7 @@ def check_native(
     Raises SpecError for a construct that is not compiled yet, KmcError when there is no initial state, and SystemFault
     when `directory` holds the run of another model.
     """
-    entered = time.monotonic()
+    entered, model = time.monotonic(), model.searched
     try:
         with compiled_within(limits.seconds):
             compiled, temporal = _compiled(model, problem, fingerprint_bits)

@@ -45,7 +45,10 @@ def initial_records(model: Model, compiled: CompiledModel, few: int = FEW) -> li
 def _compiled_records(model: Model, compiled: CompiledModel, first: PackedState) -> list[PackedState] | None:
     """The initial states that the kernel of `init` makes; None if `init` does not compile, or fails."""
     spec = model.spec
-    init = Action("init", spec.init_name, spec.init, (), None, None, Fairness.NONE, definition_span(spec.init), "")
+    init = Action(
+        "init", spec.init_name, spec.init, (), None, None, Fairness.NONE, definition_span(spec.init), "",
+        abstractions=spec.abstractions,
+    )  # fmt: skip
     nothing: dict[str, Any] = {kind.field: () for kind in KINDS}
     plain = replace(model, spec=replace(spec, actions=(init,), other_actions=()), temporal=(), **nothing)
     try:

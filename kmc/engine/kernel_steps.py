@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from kmc.actions.action import instances_of
 from kmc.compiler.compile_spec import compile_spec
 from kmc.errors import InternalError
+from kmc.frontend.binding import without_properties
 from kmc.frontend.loader import Spec
-from kmc.frontend.model import without_properties
 from kmc.lang.records import State
 from kmc.reference.conformance.edges import CountedStep, StepsOf, interpreted_steps
 from kmc.runtime.blocks import RowBatch, Words

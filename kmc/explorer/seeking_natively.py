@@ -62,7 +62,8 @@ def _compiled(
     progress.activity = "compiling the condition"
     try:
         with TemporaryDirectory(prefix="kmc-condition-") as folder:
-            asked = wanted.check(model, Path(folder))
+            # The path that is shown is one of the spec itself.
+            asked = wanted.check(replace(model, abstractions=()), Path(folder))
             bounds = Limits(states=limits.states, seconds=limits.seconds)
             result = check_native(asked, bounds, start=start, progress=look)
     except KmcError:

@@ -25,6 +25,7 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
+from kmc.actions.abstraction import Abstraction
 from kmc.actions.action import Action
 from kmc.errors import EvaluationError, KmcError, ModelError, SpecError, did_you_mean
 from kmc.frontend.modules import is_shared
@@ -32,16 +33,16 @@ from kmc.frontend.placeholders import placeholder_shares
 from kmc.frontend.process_columns import check_columns
 from kmc.frontend.rewrite import INJECTED, rewritten
 from kmc.frontend.sources import Source, read_sources, spec_doc
-from kmc.invariants.properties import Predicate, SymmetrySet, View
+from kmc.invariants.properties import View
 from kmc.lang.alike_shapes import tell_apart
 from kmc.lang.constants import Constant, Share, constants_of
 from kmc.lang.errors.blame import blamed
 from kmc.lang.functions import BUILTINS
 from kmc.lang.records import Record
 from kmc.lang.types import MessageBagType, MessageSetType, RecordMeta, shapes_of
-from kmc.liveness.formulas import Specification, TemporalProperty
+from kmc.liveness.formulas import Specification
 from kmc.model_files.model_file import Assignment, same_name_model_value
-from kmc.spec.declare import Declarations, declarations
+from kmc.spec.declare import Declarations, Declared, declarations
 from kmc.spec.variables import VariableTable, checked_table, default_table
 
 _NUMBERS = itertools.count()
@@ -59,6 +60,7 @@ class Spec:
     views, symmetry sets and temporal properties; `source_digest` covers the meaning of the sources, not their comments
     or layout. `columns` are the variables of each process that views of a trace show: title to variable. `majorities`
     are functions that define a majority. `other_actions` are not part of Next; formulas count them after `actions`.
+    `abstractions` are applied to every state that it yields (`abstracted`); a spec that was just loaded has none.
     `modules` are the names in each file: its module's name in the spec (`types`, `` for `__init__.py`, `/logs` for a
     shared file) to its namespace.
     """
@@ -71,7 +73,7 @@ class Spec:
     init: Any
     actions: tuple[Action, ...]
     other_actions: tuple[Action, ...]
-    properties: Mapping[str, Predicate | TemporalProperty | View | SymmetrySet]
+    properties: Mapping[str, Declared]
     constants: Mapping[str, Constant]
     variables: VariableTable
     columns: Mapping[str, str]
@@ -82,6 +84,15 @@ class Spec:
     majorities: tuple[Any, ...]
     source_digest: str
     modules: Mapping[str, Mapping[str, Any]]
+    abstractions: tuple[Abstraction, ...] = ()
+
+    def abstracted(self, abstractions: tuple[Abstraction, ...]) -> Spec:
+        """The spec whose initial states and successors are the images under `abstractions`, and no others."""
+        actions, others = (
+            tuple(replace(action, abstractions=abstractions) for action in found)
+            for found in (self.actions, self.other_actions)
+        )
+        return replace(self, abstractions=abstractions, actions=actions, other_actions=others)
 
 
 def load_spec(root: Path, assignments: Sequence[Assignment] = (), *, allow_missing: bool = False) -> Spec:

@@ -5,16 +5,13 @@ Invariant: every name that a model file mentions has been resolved, or is an err
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from kmc.errors import ModelError, Span, SpecError, did_you_mean
-from kmc.frontend.loader import Spec, load_spec
-from kmc.invariants.kinds import KINDS, SHOWN, PropertyKind, Role, of_role
+from kmc.actions.abstraction import Abstraction
+from kmc.frontend.loader import Spec
+from kmc.invariants.kinds import SHOWN, PropertyKind, Role, of_role
 from kmc.invariants.properties import (
     ActionConstraint,
     ActionProperty,
@@ -25,30 +22,19 @@ from kmc.invariants.properties import (
     SymmetrySet,
     View,
 )
-from kmc.lang.naming import with_article
-from kmc.lang.permutation import is_started_in
 from kmc.lang.types import SymbolMeta
 from kmc.liveness.formulas import TemporalProperty
-from kmc.model_files.model_file import Assignment, ModelFile, Word
+from kmc.model_files.model_file import ModelFile
 
 Kind = TypeVar("Kind")
 
 
-def _section(field: str) -> tuple[str, tuple[type[Any], ...]]:
-    """The noun for a word in a section of a model file, and the kinds that it may name."""
-    kinds = [kind for kind in KINDS if field in kind.selected_by]
-    if field == "properties":
-        return "property", (*(kind.declared for kind in kinds), TemporalProperty)
-    return kinds[0].noun, tuple(kind.declared for kind in kinds)
-
-
-_SECTIONS = {field: _section(field) for field in dict.fromkeys(name for kind in KINDS for name in kind.selected_by)}
-"""The sections of a model file that choose properties."""
-
-
 @dataclass(frozen=True, slots=True)
 class Model:
-    """The input of a check. `specification` names the one that declares fairness; None means INIT and NEXT."""
+    """The input of a check. `specification` names the one that declares fairness; None means INIT and NEXT.
+
+    Its states and steps are those of the spec. A search that uses the `abstractions` takes those of `searched`.
+    """
 
     spec: Spec
     name: str
@@ -64,6 +50,7 @@ class Model:
     deadlock: bool
     max_depth: int | None
     file: ModelFile
+    abstractions: tuple[Abstraction, ...] = ()
 
     def of(self, kind: PropertyKind) -> tuple[Predicate, ...]:
         """The predicates of a kind."""
@@ -76,6 +63,13 @@ class Model:
         return tuple(prop for kind in kinds for prop in self.of(kind))
 
     @property
+    def searched(self) -> Model:
+        """The model whose states are the images under its abstractions; itself if it has none, or is such a model."""
+        if self.spec.abstractions == self.abstractions:
+            return self
+        return replace(self, spec=self.spec.abstracted(self.abstractions))
+
+    @property
     def digest(self) -> str:
         """Identifies spec, constants, properties and reductions; a changed comment keeps it."""
         # The digest of the sources covers everything that a model does not choose.
@@ -86,6 +80,7 @@ class Model:
             *names,
             *(s.name for s in self.symmetry),
             self.view.name if self.view else "",
+            *(f"abstraction {found.name}" for found in self.abstractions),
             str(self.deadlock),
             # Fairness matters to temporal properties only.
             *((self.specification or "", *(prop.name for prop in self.temporal)) if self.temporal else ()),
@@ -95,156 +90,3 @@ class Model:
 
 def _members_text(value: object) -> str:
     return str(value.members) if isinstance(value, SymbolMeta) else str(value)
-
-
-def bind_all(root: Path, constants: Sequence[Assignment]) -> Model:
-    """The model without a model file: all invariants and action properties of the spec, deadlock checked."""
-    spec = load_spec(root, constants)
-    checked = tuple(kind.declared for kind in of_role(Role.CHECKED))
-    names = [p for p in spec.properties.values() if isinstance(p, checked)]
-    file = ModelFile(
-        spec.name, str(root), tuple(constants), properties=tuple(Word(found.name, found.span) for found in names)
-    )
-    return resolve(spec, file)
-
-
-def bind(root: Path, file: ModelFile) -> Model:
-    """The model that `file` describes of the spec at `root`; SpecError or ModelError when something does not fit."""
-    try:
-        spec = load_spec(root, file.constants)
-    except ModelError as error:
-        raise error.at(_place_of(file)) from error.__cause__
-    return resolve(spec, file)
-
-
-def _place_of(file: ModelFile) -> Span | None:
-    """The beginning of a model: its table in a manifest, or the first line of a `.cfg` file."""
-    path = Path(file.path)
-    if path.suffix not in (".toml", ".cfg") or not path.is_file():
-        return None
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        table = re.match(r"\[(\w+)\.(.+)\]", line.strip())
-        if table is not None and table[2].strip("\"'") == file.name:
-            return Span(file.path, number, 1, number, len(line) + 1)
-    return Span(file.path, 1)
-
-
-def without_properties(spec: Spec) -> Model:
-    """The model that has the steps of `spec` and no properties."""
-    return replace(resolve(spec, ModelFile(spec.name, str(spec.root), ())), reachable=(), deadlock=False)
-
-
-def resolve(spec: Spec, file: ModelFile) -> Model:
-    """The model that `file` describes of a spec that was loaded with its constants; ModelError as of `bind`."""
-    _check_relation(spec, file)
-    _check_actions(spec, file.never_fires)
-    chosen = {what: _all(spec, getattr(file, field), kinds, what) for field, (what, kinds) in _SECTIONS.items()}
-    named = [prop for found in chosen.values() for prop in found]
-    declared = list(spec.properties.values())
-    predicates: dict[str, Any] = {
-        kind.field: tuple(p for p in (named if kind.selected_by else declared) if isinstance(p, kind.declared))
-        for kind in KINDS
-    }
-    symmetry = _all(spec, file.symmetry, SymmetrySet, "symmetry set")
-    for group in symmetry:
-        _check_started(spec, group)
-    return Model(
-        spec=spec,
-        name=file.name,
-        **predicates,
-        symmetry=symmetry,
-        view=_one(spec, file.view, View, "view"),
-        temporal=tuple(prop for prop in named if isinstance(prop, TemporalProperty)),
-        specification=_specification(spec, file),
-        deadlock=True if file.check_deadlock is None else file.check_deadlock,
-        max_depth=file.max_depth,
-        file=file,
-    )
-
-
-def _check_started(spec: Spec, group: SymmetrySet) -> None:
-    """Raise SpecError (KMC159) for a spawned type whose `started` does not name a partial map of its members."""
-    for cls in group.classes:
-        if cls.started is not None and not is_started_in(cls, spec.state_class.fields.get(cls.started)):
-            message = f"State has no field '{cls.started}' of the type PartialMap[{cls.__name__}, ...]"
-            advice = f"let started name the partial map whose keys are the {cls.__name__} in use"
-            raise SpecError("KMC159", message, group.span, help=advice)
-
-
-def _check_relation(spec: Spec, file: ModelFile) -> None:
-    for word, known in (
-        (file.specification, spec.specification_names),
-        (file.init, (spec.init_name,)),
-        (file.next, (spec.next_name,)),
-    ):
-        if word is not None and word.text not in known:
-            raise ModelError("KMC345", f"the spec has no '{word.text}'", word.span, did_you_mean(word.text, known))
-
-
-def _check_actions(spec: Spec, words: Sequence[Word]) -> None:
-    """Raise ModelError (KMC354) for a word that names no action of the next-state relation."""
-    known = [action.title for action in spec.actions]
-    for word in words:
-        if word.text not in known:
-            message = f"the spec has no action '{word.text}'"
-            raise ModelError("KMC354", message, word.span, did_you_mean(word.text, known))
-
-
-def _specification(spec: Spec, file: ModelFile) -> str | None:
-    """The one that the file names; else the first that is declared with its fairness, else the first by name."""
-    if file.specification is not None:
-        return file.specification.text
-    if file.init is not None or file.next is not None:
-        return None
-    return next(iter((*spec.specifications, *spec.specification_names)), None)
-
-
-def _undeclared(spec: Spec, name: str) -> str | None:
-    """The help where a name is that of an action, or of a function that is not declared as a property."""
-    if any(name in (action.name, action.title) for action in (*spec.actions, *spec.other_actions)):
-        return f"{name} is an action; a model names invariants and other properties"
-    for names in spec.modules.values():
-        code = getattr(names.get(name), "__code__", None)
-        if code is not None and code.co_filename == names["__file__"]:
-            place = f"{Path(code.co_filename).name}:{code.co_firstlineno}"
-            return f"{name} is a function ({place}): write @spec.invariant or another kind of property above it"
-    return None
-
-
-def _find(spec: Spec, word: Word, what: str, kind: type[Any] | tuple[type[Any], ...]) -> object:
-    if word.text not in spec.properties:
-        known = [name for name, declared in spec.properties.items() if isinstance(declared, kind)]
-        advice = _undeclared(spec, word.text) or (did_you_mean(word.text, known) if known else _to_declare(what))
-        raise ModelError("KMC346", f"the spec has no {what} '{word.text}'", word.span, advice)
-    return spec.properties[word.text]
-
-
-def _to_declare(what: str) -> str:
-    """The help where a spec declares nothing of a kind."""
-    decorators = {kind.noun: f"@spec.{kind.name} above a function" for kind in KINDS}
-    reductions = {"symmetry set": 'spec.symmetry("Symmetry", Server)', "view": 'spec.view("View", drop=["field"])'}
-    written = {**decorators, **reductions}.get(what)
-    return f"the spec declares none: write {written} in it" if written else "the spec declares none"
-
-
-def _wrong_kind(word: Word, what: str, declared: object) -> ModelError:
-    kind = next((kind for kind in KINDS if isinstance(declared, kind.declared)), None)
-    advice = "`kmc specs` lists what the spec declares"
-    if kind is not None:
-        asked = f"list it under {kind.selected_by[0]}" if kind.selected_by else "every model asks for it by itself"
-        advice = f"it is {with_article(kind.noun)}: {asked}"
-    return ModelError("KMC347", f"'{word.text}' is not {with_article(what)}", word.span, help=advice)
-
-
-def _all(spec: Spec, words: Sequence[Word], kind: type[Kind] | tuple[type[Kind], ...], what: str) -> tuple[Kind, ...]:
-    found: list[Kind] = []
-    for word in words:
-        declared = _find(spec, word, what, kind)
-        if not isinstance(declared, kind):
-            raise _wrong_kind(word, what, declared)
-        found.append(declared)
-    return tuple(found)
-
-
-def _one(spec: Spec, word: Word | None, kind: type[Kind], what: str) -> Kind | None:
-    return _all(spec, (word,), kind, what)[0] if word is not None else None

@@ -226,6 +226,7 @@ _DECLARATIONS = (
         r"\E m \in messages : m.type = VoteRequest /\ ...",
     ),
     LanguageWord("view", WordKind.DECLARATION, 'write spec.view("View", drop=["field"])', "VIEW"),
+    LanguageWord("abstraction", WordKind.DECLARATION, "write @spec.abstraction", ""),
     LanguageWord("symmetry", WordKind.DECLARATION, 'write spec.symmetry("Symmetry", Server)', "SYMMETRY"),
     LanguageWord("variables", WordKind.DECLARATION, 'write spec.variables({"tlaName": "field"})', "VARIABLES"),
 )

@@ -2,9 +2,9 @@ r"""TLC's `.cfg` model files, read strictly.
 
 Invariant: everything in a file either becomes part of the ModelFile or is an error; nothing is skipped. The subset is
 CONSTANT(S), SPECIFICATION or INIT and NEXT, INVARIANT(S), PROPERTY/PROPERTIES, CONSTRAINT(S), ACTION_CONSTRAINT(S),
-SYMMETRY, VIEW and CHECK_DEADLOCK, with comments `\* ...` and nested `(* ... *)`. As in TLC, layout is free and a list
-ends at the next keyword. Unlike in TLC, a word that is nearly a keyword is an error; TLC reads it as one more name of
-the list. Whether the spec declares these names is checked elsewhere.
+SYMMETRY, VIEW and CHECK_DEADLOCK, with comments `\* ...` and nested `(* ... *)`; ABSTRACTION(S) are kmc's own. As in
+TLC, layout is free and a list ends at the next keyword. Unlike in TLC, a word that is nearly a keyword is an error; TLC
+reads it as one more name of the list. Whether the spec declares these names is checked elsewhere.
 """
 
 from __future__ import annotations
@@ -42,8 +42,10 @@ Section: TypeAlias = Literal[
     "constraints",
     "action_constraints",
     "symmetry",
+    "abstractions",
     "view",
     "check_deadlock",
+    "verify_abstractions",
 ]
 
 _SECTIONS: dict[str, Section] = {
@@ -61,10 +63,13 @@ _SECTIONS: dict[str, Section] = {
     "ACTION_CONSTRAINT": "action_constraints",
     "ACTION_CONSTRAINTS": "action_constraints",
     "SYMMETRY": "symmetry",
+    "ABSTRACTION": "abstractions",
+    "ABSTRACTIONS": "abstractions",
     "VIEW": "view",
     "CHECK_DEADLOCK": "check_deadlock",
+    "VERIFY_ABSTRACTIONS": "verify_abstractions",
 }
-_ONCE = frozenset(("specification", "init", "next", "view", "check_deadlock"))
+_ONCE = frozenset(("specification", "init", "next", "view", "check_deadlock", "verify_abstractions"))
 
 
 @dataclass(slots=True)
@@ -74,6 +79,7 @@ class _Draft:
     constants: list[Assignment] = field(default_factory=list)
     words: dict[Section, list[Word]] = field(default_factory=dict)
     check_deadlock: bool | None = None
+    verify_abstractions: bool = False
     keywords: dict[Section, Token] = field(default_factory=dict)
 
     def one(self, section: Section) -> Word | None:
@@ -97,7 +103,7 @@ def parse_cfg(text: str, path: str) -> ModelFile:
     Raises ModelError at the offending token: KMC302 for an unknown token, KMC303 for an unknown word, KMC304 for
     sections that exclude, need or repeat each other, KMC305 for a constant given twice, KMC306 for a constant without
     `=` or value, KMC307 for a substitution, KMC308 for a bad set, KMC309 for a section without a name, KMC310 for a
-    name listed twice, KMC311 for CHECK_DEADLOCK with anything but TRUE or FALSE.
+    name listed twice, KMC311 for anything but TRUE or FALSE where one of them is needed.
     """
     tokens = Tokens(text, path)
     draft = _Draft()
@@ -115,8 +121,10 @@ def parse_cfg(text: str, path: str) -> ModelFile:
         constraints=draft.many("constraints"),
         action_constraints=draft.many("action_constraints"),
         symmetry=draft.many("symmetry"),
+        abstractions=draft.many("abstractions"),
         view=draft.one("view"),
         check_deadlock=draft.check_deadlock,
+        verify_abstractions=draft.verify_abstractions,
     )
     mistake = behaviour_mistake(model)
     if mistake is not None:
@@ -138,9 +146,11 @@ def _read_section(tokens: Tokens, draft: _Draft) -> None:
             _read_constants(tokens, keyword, draft.constants)
         case "check_deadlock":
             draft.check_deadlock = _read_truth_value(tokens, keyword)
+        case "verify_abstractions":
+            draft.verify_abstractions = _read_truth_value(tokens, keyword)
         case "specification" | "init" | "next" | "view":
             draft.words[section] = [_read_name(tokens, keyword)]
-        case "invariants" | "properties" | "constraints" | "action_constraints" | "symmetry":
+        case "invariants" | "properties" | "constraints" | "action_constraints" | "symmetry" | "abstractions":
             _read_names(tokens, keyword, draft.words.setdefault(section, []))
         case _:
             assert_never(section)
@@ -211,8 +221,8 @@ def _read_truth_value(tokens: Tokens, keyword: Token) -> bool:
     if token.text not in ("TRUE", "FALSE"):
         found = "nothing" if not _section_goes_on(token) else token.shown()
         span = token.span if _section_goes_on(token) else keyword.span
-        message = f"CHECK_DEADLOCK takes TRUE or FALSE, not {found}"
-        raise ModelError("KMC311", message, span, "write CHECK_DEADLOCK TRUE or CHECK_DEADLOCK FALSE")
+        message = f"{keyword.text} takes TRUE or FALSE, not {found}"
+        raise ModelError("KMC311", message, span, f"write {keyword.text} TRUE or {keyword.text} FALSE")
     return tokens.take().text == "TRUE"
 
 

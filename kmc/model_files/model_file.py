@@ -18,6 +18,8 @@ from typing import Literal, NoReturn, TypeAlias, assert_never
 from kmc.errors import CommandLineError, ModelError, Span
 
 KEYWORDS = (
+    "ABSTRACTION",
+    "ABSTRACTIONS",
     "ACTION_CONSTRAINT",
     "ACTION_CONSTRAINTS",
     "CHECK_DEADLOCK",
@@ -33,9 +35,10 @@ KEYWORDS = (
     "PROPERTY",
     "SPECIFICATION",
     "SYMMETRY",
+    "VERIFY_ABSTRACTIONS",
     "VIEW",
 )
-"""The keywords of a `.cfg` file. They are reserved: no constant, model value, invariant ... has such a name."""
+"""The keywords of a `.cfg` file, reserved: no constant, model value ... has such a name. ABSTRACTION is not TLC's."""
 
 KEYWORDS_NOT_SUPPORTED = ("ALIAS", "POSTCONDITION", "TYPE_CONSTRAINT")
 """TLC's keywords that kmc does not have; reserved too, so that a file with such a section is never misread."""
@@ -104,9 +107,10 @@ class ModelFile:
 
     `name` is the name for people: the stem of a `.cfg` file or the manifest's name of the model. `check_deadlock` is
     None if the file does not mention it. `max_depth` is the level bound (an initial state has level 1). `title`,
-    `description`, `max_depth`, `never_fires`, `claims` and `expect` come from a manifest only. `never_fires` names the
-    actions that fire in no reachable state; `claims` are the numbers of the claims that the model is evidence for
-    (`kmc.frontend.shown_claims`); `expect` has the keys of `kmc check --json`, and `origin`, the source of the figures.
+    `description`, `max_depth`, `never_fires`, `claims` and `expect` come from a manifest only.
+    `never_fires` names the actions that fire in no reachable state; `claims` are the numbers of the claims that the
+    model is evidence for (`kmc.frontend.shown_claims`); `expect` has the keys of `kmc check --json`, and `origin`, the
+    source of the figures.
     """
 
     name: str
@@ -121,6 +125,8 @@ class ModelFile:
     action_constraints: tuple[Word, ...] = ()
     symmetry: tuple[Word, ...] = ()
     view: Word | None = None
+    abstractions: tuple[Word, ...] = ()
+    verify_abstractions: bool = False
     check_deadlock: bool | None = None
     max_depth: int | None = None
     title: str = ""
@@ -412,8 +418,9 @@ def render_raw(value: Raw) -> str:
 def render_cfg(model: ModelFile) -> str:
     """A `.cfg` file equal in meaning: reading it gives the same model, apart from name, path and spans.
 
-    The parts that only a manifest has (title, description, level bound) become comments; expected results are omitted.
-    TLC accepts one SYMMETRY name only; kmc reads the list that is written here if a model has several.
+    The parts that only a manifest has (title, description, level bound) become comments; expected results are
+    omitted.
+    TLC accepts one SYMMETRY name only, and no ABSTRACTIONS; kmc reads the lists that are written here.
     """
     lines = [rf"\* {line}".rstrip() for text in (model.title, model.description) for line in text.splitlines()]
     if model.max_depth is not None:
@@ -426,6 +433,7 @@ def render_cfg(model: ModelFile) -> str:
     lines += [f"VIEW {model.view.text}"] if model.view is not None else []
     sections = (
         ("SYMMETRY", model.symmetry),
+        ("ABSTRACTIONS", model.abstractions),
         ("INVARIANTS", model.invariants),
         ("PROPERTIES", model.properties),
         ("CONSTRAINTS", model.constraints),
@@ -433,6 +441,7 @@ def render_cfg(model: ModelFile) -> str:
     )
     for keyword, words in sections:
         lines += [keyword, *(f"    {word.text}" for word in words)] if words else []
+    lines += ["VERIFY_ABSTRACTIONS TRUE"] if model.verify_abstractions else []
     if model.check_deadlock is not None:
         lines.append(f"CHECK_DEADLOCK {render_raw(model.check_deadlock)}")
     return "\n".join(lines) + "\n"

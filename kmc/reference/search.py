@@ -74,6 +74,7 @@ class Search:
         view_order: Callable[[Model], ViewOrder | None] | None = None,
         problem: TemporalProblem | None = None,
     ) -> None:
+        model = model.searched
         spec = model.spec
         self._model = model
         self._limits = limits or Limits()

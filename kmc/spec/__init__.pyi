@@ -11,6 +11,7 @@ _Init = TypeVar("_Init", bound=Callable[[], Iterator[Any]])
 _Action = TypeVar("_Action", bound=Callable[..., Iterator[Any]])
 _OfState = TypeVar("_OfState", bound=Callable[[Any], bool])
 _OfStep = TypeVar("_OfStep", bound=Callable[[Any, Any], bool])
+_OfStates = TypeVar("_OfStates", bound=Callable[[Any], Any])
 _Majority = TypeVar("_Majority", bound=Callable[..., bool | int])
 _OfModel = TypeVar("_OfModel", bound=Callable[[], Formula | bool])
 _Names: TypeAlias = Mapping[str, str] | MapValue[str, str]
@@ -68,6 +69,9 @@ class _Spec:
 
     def action_constraint(self, function: _OfStep) -> _OfStep:
         """A Bool function of a step; steps where it is false are not taken."""
+
+    def abstraction(self, function: _OfStates) -> _OfStates:
+        """A function from a state to the state that stands for it, where a model chooses it."""
 
     def majority(self, function: _Majority) -> _Majority:
         """A helper that defines a majority, so that traces show which members were one."""

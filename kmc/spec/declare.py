@@ -12,8 +12,9 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
+from kmc.actions.abstraction import Abstraction
 from kmc.actions.action import Action, Fairness, Parameter
 from kmc.errors import AssumptionError, Span, SpecError, did_you_mean
 from kmc.invariants.properties import (
@@ -44,6 +45,9 @@ from kmc.spec.variables import VariableTable, variable_table
 F = TypeVar("F", bound=Callable[..., Any])
 P = TypeVar("P", bound=Predicate)
 
+Declared: TypeAlias = Predicate | TemporalProperty | View | SymmetrySet | Abstraction
+"""What a spec declares by a name that a model may choose."""
+
 WEAK = Fairness.WEAK
 STRONG = Fairness.STRONG
 
@@ -54,7 +58,7 @@ class Declarations:
 
     init: Callable[[], Iterator[Any]] | None = None
     actions: list[Action] = field(default_factory=list)
-    properties: dict[str, Predicate | TemporalProperty | View | SymmetrySet] = field(default_factory=dict)
+    properties: dict[str, Declared] = field(default_factory=dict)
     variables: VariableTable | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
     columns_span: Span | None = None
@@ -184,6 +188,24 @@ class SpecFacade:
     def reachable(self, function: F) -> F:
         """`@spec.reachable`: a Bool function of a state that some reachable state must satisfy."""
         return _register(function, Reachable, 1)
+
+    def abstraction(self, function: F) -> F:
+        """`@spec.abstraction`: a function from a state to the state that stands for it, where a model chooses it.
+
+        Its docstring says why no step and no property tells the two apart; `kmc check --verify-abstractions` checks it.
+        """
+        span = definition_span(function)
+        if inspect.isgeneratorfunction(function):
+            message = f"{function.__name__} yields; an abstraction returns one state"
+            raise SpecError("KMC174", message, span, help="write return")
+        _require_parameters(function, 1, f"{function.__name__}(st)")
+        doc = inspect.getdoc(function)
+        if not doc:
+            message = f"{function.__name__} does not say why it loses nothing"
+            advice = "write a docstring: why no step and no property tells a state from its image"
+            raise SpecError("KMC275", message, span, advice)
+        _add(Abstraction(function.__name__, function, span, doc), span)
+        return function
 
     def majority(self, function: F) -> F:
         """`@spec.majority`: a helper that defines a majority, so that traces show which members were one.
@@ -357,9 +379,9 @@ def _register_action(
     if any(action.title == title for action in current.actions):
         raise SpecError("KMC175", f"action '{title}' is declared twice", span, help="give each action its own name")
     doc = inspect.getdoc(function) or ""
-    flags = {"in_next": in_next, "in_tla": in_tla}
-    declared = Action(function.__name__, title, function, parameters, message, network, fair, span, doc, **flags)
-    current.actions.append(declared)
+    current.actions.append(
+        Action(function.__name__, title, function, parameters, message, network, fair, span, doc, in_next, in_tla)
+    )
 
 
 def _binding_span(function: Callable[..., Any], name: str) -> Span | None:

@@ -13,7 +13,8 @@ from typing import Any, Literal, TypeAlias
 
 from kmc.actions.action import Action, Arguments
 from kmc.errors import TraceError
-from kmc.frontend.model import Model, bind
+from kmc.frontend.binding import bind
+from kmc.frontend.model import Model
 from kmc.frontend.shipped import find_spec_root
 from kmc.lang.tla import encode
 from kmc.model_files.cfg import parse_cfg

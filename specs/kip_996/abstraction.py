@@ -1,6 +1,6 @@
-"""Abstractions of liveness mode: what is never read again is dropped from each state, and epochs are renumbered.
+"""Abstractions, which a model chooses: what is never read again is dropped from each state, and epochs are renumbered.
 
-Both are off by default, and then leave nothing in the compiled spec. README.md proves what they preserve.
+README.md proves what they preserve, and `kmc check --verify-abstractions` checks it on whole graphs.
 """
 
 from kmc.lang import Bool, Int, constant, count
@@ -20,18 +20,12 @@ from .types import (
     ServerState,
 )
 
-DropUnread = constant("DropUnread", Bool, "Drop from each state what no guard and no property can read again", False)
-RenumberEpochs = constant(
-    "RenumberEpochs", Bool, "Leave out the epochs below all live servers that nothing has; with DropUnread", False
-)
 LeadersWriteNoRecord = constant(
     "LeadersWriteNoRecord", Bool, "A new leader writes nothing: else a log grows with every leader, for ever", False
 )
 MostInFlight = constant("MostInFlight", Int(1, 15), "How many messages the constraint FewInFlight allows", 1)
 
-spec.assume(DropUnread or not RenumberEpochs)
 spec.assume(not LeadersWriteNoRecord or MaxValuesPerEpoch == 0)  # a value is committed by a record of its epoch
-spec.assume(not DropUnread or not RestartForgetsQuorumState)  # epochs never fall
 
 
 def tells_of_present_leader(st, m):
@@ -67,8 +61,15 @@ def is_received_or_read(st, m):
     return True
 
 
-def without_unread(st):
-    """The state without what is never read again."""
+@spec.abstraction
+def DropUnread(st):
+    """Without messages that are never read again, and without the number of pre-votes.
+
+    Epochs never fall: so a message of an old epoch is not received, and no guard that looks for a message of the
+    present epoch of a server finds it. Where a mutant lets epochs fall, every message stays.
+    """
+    if RestartForgetsQuorumState:
+        return st
     return st.set(
         net_messages=st.net_messages.keep(lambda m: is_received_or_read(st, m)),
         net_messages_processed=st.net_messages_processed.keep(lambda m: is_read_again(st, m)),
@@ -171,10 +172,13 @@ def renumbered_server(me, numbers):
     )
 
 
-def renumbered(st):
-    """The state with the unused epochs below its servers left out.
+@spec.abstraction
+def RenumberEpochs(st):
+    """Without the epochs below all live servers that nothing has; together with DropUnread.
 
-    Compiled code for this would take hours to make. It refuses a map of so many numbers at once (KMC811).
+    The spec compares epochs and adds one to that of a live server, so only the order of the epochs that are in use
+    matters, and the epochs from the lowest live server's on. Compiled code for this would take hours to make, and is
+    refused at once for a map of so many numbers (KMC811): the interpreter applies it.
     """
     lowest = lowest_epoch(st)
     unused = {e for e in range(2, LargestEpoch + 1) if e < lowest and not is_in_use(st, e)}
@@ -186,15 +190,6 @@ def renumbered(st):
         net_messages={renumbered_message(m, numbers) for m in st.net_messages},
         net_messages_processed={renumbered_message(m, numbers) for m in st.net_messages_processed},
     )
-
-
-def abstracted(st):
-    """The state as the abstractions that are on leave it."""
-    if RenumberEpochs:
-        return renumbered(without_unread(st))
-    if DropUnread:
-        return without_unread(st)
-    return st
 
 
 @spec.constraint

@@ -6,9 +6,9 @@ No model reaches all of it; the manifest's models together do, and each says wha
 from kmc.spec import spec
 
 from ..consensus.kip_996.codes import Command
+from ..consensus.kip_996.rules import truncate_log
 from ..consensus.reachable import (
     commits_in_own_epoch,
-    is_truncated,
     leads_after_election,
     leads_with_committed_config,
     refuses_pre_vote,
@@ -54,8 +54,8 @@ def two_candidates_compete(st):
 
 @spec.reachable
 def a_pre_vote_is_refused(st):
-    """A server that hears from its leader has refused a pre-vote, and that answer was read (KIP-996)."""
-    return any(refuses_pre_vote(m) for m in st.net_messages_processed.of(RequestVoteResponse))
+    """A server that hears from its leader has refused a pre-vote, and that answer is on its way (KIP-996)."""
+    return any(refuses_pre_vote(m) for m in st.net_messages.of(RequestVoteResponse))
 
 
 @spec.reachable
@@ -90,12 +90,17 @@ def a_record_is_committed_after_a_failover(st):
     )
 
 
+def is_awaited(me, m):
+    """The response answers the fetch that its receiver waits for; a server that stopped waits for none."""
+    return me.state != ServerState.DEAD_NO_STATE and me.fetch_state.pending_fetch == m.correlation
+
+
 @spec.reachable
 def a_log_is_truncated(st):
-    """A follower has read that its log diverges, and its log is shorter than when it asked (KIP-595)."""
+    """A follower is told that its log diverges, and will cut it where it agrees with the leader's (KIP-595)."""
     return any(
-        is_truncated(st.servers[m.dest], m, ServerState.DEAD_NO_STATE)
-        for m in st.net_messages_processed.of(FetchResponseDiverging)
+        is_awaited(st.servers[m.dest], m) and len(truncate_log(st.servers[m.dest].log, m)) < len(st.servers[m.dest].log)
+        for m in st.net_messages.of(FetchResponseDiverging)
     )
 
 

@@ -21,7 +21,8 @@ from support.specs.small import model_of as small_model
 from kmc.actions.relation import NextStateRelation
 from kmc.compiler.compile_spec import compile_spec
 from kmc.errors import InternalError, SystemFault
-from kmc.frontend.model import Model, bind
+from kmc.frontend.binding import bind
+from kmc.frontend.model import Model
 from kmc.frontend.shipped import find_model
 from kmc.lang.tla import text
 from kmc.runtime.blocks import RowBatch

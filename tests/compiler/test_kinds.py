@@ -14,7 +14,8 @@ from support.specs.small import IMPORTS, model_of
 from kmc.compiler.checks.kinds.spec_kinds import check_kinds
 from kmc.compiler.checks.spec_warnings import shared_members, spec_warnings
 from kmc.errors import SpecError
-from kmc.frontend.model import Model, bind
+from kmc.frontend.binding import bind
+from kmc.frontend.model import Model
 from kmc.frontend.shipped import manifest_of, shipped_specs
 
 WORLD = """

@@ -10,7 +10,7 @@ from support.specs.small import IMPORTS, model_of
 from kmc.compiler.checks.limits import check_fits
 from kmc.compiler.model_kernels import build_kernels
 from kmc.errors import SpecError
-from kmc.frontend.model import bind_all
+from kmc.frontend.binding import bind_all
 
 ACTIONS = (
     IMPORTS

@@ -18,7 +18,8 @@ from kmc.engine.check_model import check_native
 from kmc.engine.compiled_model import compile_model
 from kmc.engine.layout.search_outcome import Settings
 from kmc.engine.search.breadth_first import Search
-from kmc.frontend.model import Model, bind
+from kmc.frontend.binding import bind
+from kmc.frontend.model import Model
 from kmc.frontend.shipped import find_model, find_spec_root
 from kmc.reference.states.initial import initial_states
 from kmc.result import Limits, Result

@@ -21,7 +21,7 @@ from support.specs.small import model_of as small_model
 
 from kmc.compiler.ir.emit_python import emit_python
 from kmc.compiler.model_kernels import build_kernels
-from kmc.frontend.model import bind_all
+from kmc.frontend.binding import bind_all
 from kmc.frontend.shipped import find_spec_root, manifest_of
 from kmc.model_files.model_file import parse_set
 from kmc.result import Limits

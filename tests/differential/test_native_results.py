@@ -19,7 +19,7 @@ from kmc.compiler.view_order import fingerprint_order
 from kmc.engine.check_model import check_native
 from kmc.engine.compiled_model import compile_model
 from kmc.errors import SpecError
-from kmc.frontend.model import bind
+from kmc.frontend.binding import bind
 from kmc.frontend.shipped import manifest_of, shipped_specs
 from kmc.model_files.model_file import ModelFile
 from kmc.reference.search import Search

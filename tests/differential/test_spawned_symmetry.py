@@ -15,7 +15,8 @@ from kmc.compiler.ir import build as x
 from kmc.compiler.symmetry.canonical import CanonicalPermutation
 from kmc.engine.check_model import check_native
 from kmc.errors import KmcError, SpecError
-from kmc.frontend.model import Model, bind
+from kmc.frontend.binding import bind
+from kmc.frontend.model import Model
 from kmc.frontend.shipped import find_model, find_spec_root
 from kmc.model_files.model_file import ModelValue, RawSet, Word
 from kmc.reference.search import Search

@@ -14,7 +14,8 @@ from support.specs.small import IMPORTS
 from kmc.compiler.view_order import fingerprint_order
 from kmc.engine.check_model import check_native
 from kmc.errors import SpecError
-from kmc.frontend.model import Model, bind_all
+from kmc.frontend.binding import bind_all
+from kmc.frontend.model import Model
 from kmc.model_files.model_file import parse_set
 from kmc.reference.search import Search
 from kmc.result import Limits, Result

@@ -44,7 +44,8 @@ def test_every_result_is_listed() -> None:
 def test_every_section_of_a_model_file_is_named() -> None:
     named = set(re.findall(r"`([A-Z_]{4,})`", PAGE))
     assert named == {"CONSTANTS", "SPECIFICATION", "INIT", "NEXT", "INVARIANTS", "PROPERTIES", "CONSTRAINTS",
-                     "ACTION_CONSTRAINTS", "SYMMETRY", "VIEW", "CHECK_DEADLOCK"}  # fmt: skip
+                     "ACTION_CONSTRAINTS", "SYMMETRY", "VIEW", "CHECK_DEADLOCK", "ABSTRACTIONS",
+                     "VERIFY_ABSTRACTIONS"}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", parse_manifest(MANIFEST, "models.toml").entries)

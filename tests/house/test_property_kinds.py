@@ -53,6 +53,7 @@ NAMED_IN = {
         "kmc/invariants/properties.py",
         "kmc/runtime/compiled_spec.py",
         "kmc/spec/declare.py",
+        "kmc/frontend/binding.py",
         "kmc/frontend/model.py",
     },
 }

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from support.specs.small import BALLOT, COUNTER, model_of
 
-from kmc.frontend.model import Model, without_properties
+from kmc.frontend.binding import without_properties
+from kmc.frontend.model import Model
 
 BOUND = "CONSTANTS Server = {a, b} "
 ALL = """

@@ -8,8 +8,8 @@ import pytest
 
 from kmc.engine.check_model import check_native
 from kmc.errors import KmcError, SpecError
+from kmc.frontend.binding import bind_all
 from kmc.frontend.loader import load_spec
-from kmc.frontend.model import bind_all
 from kmc.model_files.model_file import parse_set
 from kmc.reference.search import Search
 from kmc.result import Limits

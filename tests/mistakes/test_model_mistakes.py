@@ -9,7 +9,7 @@ from support.commands.cli_runner import kmc
 from support.specs.small import IMPORTS
 
 from kmc.errors import ModelError
-from kmc.frontend.model import bind
+from kmc.frontend.binding import bind
 from kmc.model_files.manifest import parse_manifest
 
 SPEC = """

@@ -16,7 +16,7 @@ from random import Random
 import pytest
 
 from kmc.errors import ExitStatus, InternalError, KmcError
-from kmc.frontend.model import bind
+from kmc.frontend.binding import bind
 from kmc.frontend.shipped import find_model, find_spec_root
 from kmc.reference.search import Search
 from kmc.result import Limits

@@ -56,9 +56,18 @@ def constants(**raws: Raw) -> tuple[Assignment, ...]:
 
 def meaning(model: ModelFile) -> str:
     """All that a `.cfg` file can say, as a text, in which 1 and TRUE differ."""
-    lists = (model.invariants, model.properties, model.constraints, model.action_constraints, model.symmetry)
+    checked = (model.invariants, model.properties, model.constraints, model.action_constraints)
+    lists = (*checked, model.symmetry, model.abstractions)
     single = (model.specification, model.init, model.next, model.view)
-    return repr((values(model), list(map(texts, lists)), list(map(text_of, single)), model.check_deadlock))
+    return repr(
+        (
+            values(model),
+            list(map(texts, lists)),
+            list(map(text_of, single)),
+            model.check_deadlock,
+            model.verify_abstractions,
+        )
+    )
 
 
 class TestAccepted:
@@ -140,7 +149,12 @@ class TestAccepted:
 
     @pytest.mark.parametrize("keyword", KEYWORDS)
     def test_every_keyword_is_read(self, keyword: str) -> None:
-        content = {"CHECK_DEADLOCK": "TRUE", "CONSTANT": "A = 1", "CONSTANTS": "A = 1"}.get(keyword, "A")
+        content = {
+            "CHECK_DEADLOCK": "TRUE",
+            "VERIFY_ABSTRACTIONS": "TRUE",
+            "CONSTANT": "A = 1",
+            "CONSTANTS": "A = 1",
+        }.get(keyword, "A")
         needed = {"INIT": "NEXT A", "NEXT": "INIT A"}.get(keyword, "")
         assert meaning(parse_cfg(f"{keyword} {content} {needed}", "m.cfg")) != meaning(parse_cfg("", "m.cfg"))
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kmc.frontend.model import Model, bind
+from kmc.frontend.binding import bind
+from kmc.frontend.model import Model
 from kmc.frontend.shipped import find_model, find_spec_root
 from kmc.model_files.cfg import read_cfg
 from kmc.reference.search import Search

@@ -11,7 +11,8 @@ import pytest
 from support.specs.small import COUNTER, model_of
 
 from kmc.errors import EvaluationError, InternalError, KmcError
-from kmc.frontend.model import Model, bind
+from kmc.frontend.binding import bind
+from kmc.frontend.model import Model
 from kmc.frontend.shipped import find_model, find_spec_root
 from kmc.lang.permutation import permute_state, swaps
 from kmc.reference.search import Search

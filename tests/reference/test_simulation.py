@@ -11,7 +11,8 @@ import pytest
 from support.specs.small import COUNTER, PHILOSOPHERS, model_of
 
 from kmc.errors import EvaluationError, InvariantError
-from kmc.frontend.model import Model, bind
+from kmc.frontend.binding import bind
+from kmc.frontend.model import Model
 from kmc.frontend.shipped import find_model, find_spec_root
 from kmc.reference import simulation
 from kmc.reference.simulation import SimulationCounters, SimulationResult, simulate
@@ -228,7 +229,7 @@ class TestSeeds:
 
 SCRIPT = """
 from kmc.reference.simulation import simulate
-from kmc.frontend.model import bind
+from kmc.frontend.binding import bind
 from kmc.frontend.shipped import find_model, find_spec_root
 from kmc.spec.variables import encode_state
 root = find_spec_root("kraft")

@@ -20,8 +20,8 @@ from kmc.engine.loops import expand, fingerprint_table_64, fingerprint_table_128
 from kmc.engine.native import intrinsics
 from kmc.engine.search import level_maker
 from kmc.engine.stores import fingerprint_table
+from kmc.frontend.binding import bind
 from kmc.frontend.loader import load_spec
-from kmc.frontend.model import bind
 from kmc.frontend.shipped import find_spec_root
 from kmc.model_files.model_file import ModelFile
 from kmc.reference.search import Search

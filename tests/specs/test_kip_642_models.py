@@ -10,8 +10,8 @@ from support.oracles.bisimulation import relation_of
 from support.specs.shipped import shipped_manifest, shipped_model
 
 from kmc.engine.check_model import check_native
+from kmc.frontend.binding import bind
 from kmc.frontend.loader import load_spec
-from kmc.frontend.model import bind
 from kmc.frontend.shipped import find_spec_root
 from kmc.invariants.properties import Reachable
 from kmc.lang.order import sort_key

@@ -10,8 +10,8 @@ import pytest
 from support.specs.shipped import shipped_manifest
 
 from kmc.engine.check_model import check_native
+from kmc.frontend.binding import bind
 from kmc.frontend.loader import load_spec
-from kmc.frontend.model import bind
 from kmc.frontend.shipped import find_spec_root
 from kmc.invariants.properties import ActionProperty, Invariant
 from kmc.model_files.model_file import ModelFile

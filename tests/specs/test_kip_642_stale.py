@@ -15,7 +15,8 @@ import pytest
 from support.oracles.bisimulation import Abstraction, relation_of, walk
 from support.specs.shipped import shipped_model
 
-from kmc.frontend.model import Model, bind
+from kmc.frontend.binding import bind
+from kmc.frontend.model import Model
 from kmc.frontend.shipped import find_model, find_spec_root
 from kmc.lang.order import sort_key
 from kmc.model_files.model_file import parse_set

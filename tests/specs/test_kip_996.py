@@ -13,8 +13,8 @@ import pytest
 from support.specs.golden import LARGE
 
 from kmc.engine.check_model import check_native
+from kmc.frontend.binding import bind
 from kmc.frontend.loader import Spec, load_spec
-from kmc.frontend.model import bind
 from kmc.frontend.shipped import find_spec_root, manifest_of
 from kmc.invariants.properties import ActionProperty, Invariant, Reachable
 from kmc.model_files.manifest import Manifest

@@ -15,7 +15,7 @@ from support.specs.temporal import liveness_cases
 
 from kmc.compiler.view_order import fingerprint_order
 from kmc.engine.check_model import check_native
-from kmc.frontend.model import bind
+from kmc.frontend.binding import bind
 from kmc.frontend.shipped import manifest_of, shipped_specs
 from kmc.model_files.model_file import ModelFile
 from kmc.reference.search import Search

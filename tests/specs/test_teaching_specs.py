@@ -5,7 +5,7 @@ That their models give the figures of TLC is held by test_manifests.py.
 
 from __future__ import annotations
 
-from kmc.frontend.model import bind
+from kmc.frontend.binding import bind
 from kmc.frontend.shipped import find_spec_root, manifest_of
 from kmc.model_files.model_file import ModelFile
 from kmc.reference.search import Search

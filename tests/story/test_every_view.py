@@ -11,7 +11,7 @@ from support.specs.process_kinds import violation_of
 from support.specs.small import model_of
 from support.views.read_back import check_regression, told_in_every_view
 
-from kmc.frontend.model import bind
+from kmc.frontend.binding import bind
 from kmc.frontend.shipped import find_spec_root, manifest_of
 from kmc.model_files.model_file import ModelFile
 from kmc.result import Verdict

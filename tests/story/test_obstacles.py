@@ -9,7 +9,8 @@ import pytest
 from support.specs.small import IMPORTS, model_of
 
 from kmc.actions.relation import NextStateRelation
-from kmc.frontend.model import Model, bind
+from kmc.frontend.binding import bind
+from kmc.frontend.model import Model
 from kmc.frontend.shipped import find_model, find_spec_root
 from kmc.reference.search import Search
 from kmc.reference.states.initial import initial_states

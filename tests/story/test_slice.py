@@ -10,7 +10,8 @@ import pytest
 from support.specs.guarded import GUARDED, kept_within, run_of
 from support.specs.small import model_of
 
-from kmc.frontend.model import Model, bind
+from kmc.frontend.binding import bind
+from kmc.frontend.model import Model
 from kmc.frontend.shipped import find_model, find_spec_root
 from kmc.reference.search import Search
 from kmc.reference.simulation import simulate

@@ -8,7 +8,7 @@ import pytest
 from support.specs.small import model_of
 from support.views.stories import story_of_finding
 
-from kmc.frontend.model import bind
+from kmc.frontend.binding import bind
 from kmc.frontend.shipped import find_model, find_spec_root
 from kmc.reference.search import Search
 from kmc.story.parts.story import Change, Story

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from support.specs.small import IMPORTS, model_of
 
-from kmc.frontend.model import Model, bind
+from kmc.frontend.binding import bind
+from kmc.frontend.model import Model
 from kmc.frontend.shipped import find_model, find_spec_root
 from kmc.invariants.properties import Invariant
 from kmc.reference.search import Search

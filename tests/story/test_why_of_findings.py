@@ -8,7 +8,7 @@ import pytest
 
 from kmc.engine.check_model import check_native
 from kmc.errors import SpecError
-from kmc.frontend.model import bind
+from kmc.frontend.binding import bind
 from kmc.frontend.shipped import find_spec_root, manifest_of
 from kmc.model_files.model_file import ModelFile
 from kmc.reference.search import Search

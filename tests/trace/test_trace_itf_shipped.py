@@ -12,7 +12,7 @@ import pytest
 from support.views.trace_samples import from_itf_py, in_python
 
 from kmc.actions.relation import NextStateRelation
-from kmc.frontend.model import bind
+from kmc.frontend.binding import bind
 from kmc.frontend.shipped import manifest_of, shipped_specs
 from kmc.model_files.model_file import ModelFile
 from kmc.reference.states.initial import initial_states

@@ -25,6 +25,7 @@ from kmc.cli.options.completion import MODEL_TYPE, SPEC_TYPE
 from kmc.cli.options.fingerprint_width import fingerprint_option
 from kmc.cli.options.search_choice import search_place, with_implied_options
 from kmc.cli.options.shared_options import (
+    abstraction_options,
     color_option,
     deadlock_option,
     debug_option,
@@ -140,6 +141,7 @@ Exit status, as TLC's:
 @resource_options
 @click.option("--bounded-ok", is_flag=True, help="Exit 0, not 20, when only a bound ended the check.")
 @deadlock_option
+@abstraction_options
 @click.option("--continue", "keep_going", is_flag=True, help="Continue after a violation, and count all violations.")
 @click.option(
     "--strict",
@@ -256,7 +258,9 @@ def _run(run: HeldRun) -> tuple[CheckReport, ResultFiles]:
 def _run_model(run: HeldRun) -> tuple[CheckReport, ResultFiles]:
     options = run.options
     try:
-        chosen = choose_model(options.spec, options.model, options.sets, options.deadlock, options.max_depth)
+        chosen = choose_model(
+            options.spec, options.model, options.sets, options.deadlock, options.max_depth, options.abstraction_choice
+        )
     except (SpecError, ModelError) as error:
         hint = folder_hint(options.spec)
         if hint is None:

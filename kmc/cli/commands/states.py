@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kmc.amounts import seconds_in_words
-from kmc.checking.model_choice import choose_model
+from kmc.checking.model_choice import AbstractionChoice, choose_model
 from kmc.cli.options.search_choice import refuse_several, require_pyspark
 from kmc.cli.options.shared_options import debug_option, json_option
 from kmc.cli.options.spark_settings import conf_option, settings_of
@@ -134,7 +134,9 @@ def _written(
 
     about: Mapping[str, Any] = check_about(kept.about, run)
     spec = wanted_spec or locate_spec(about, run)
-    model = choose_model(spec, about["model"], about["sets"], about["deadlock"]).model
+    names = () if about.get("no_abstractions") else tuple(about.get("abstractions", ())) or None
+    choice = AbstractionChoice(names, about.get("verify_abstractions", False))
+    model = choose_model(spec, about["model"], about["sets"], about["deadlock"], None, choice).model.searched
     compiled = compile_model(model, kept.fingerprint_bits)
     problem = accepted_problem(model)
     # With temporal properties, other kernels made the same rows.

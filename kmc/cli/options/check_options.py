@@ -5,7 +5,9 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass
 
-from kmc.checking.model_choice import ChosenModel
+import click
+
+from kmc.checking.model_choice import AbstractionChoice, ChosenModel
 from kmc.checking.request import Acceptance, CheckRequest, Engine
 from kmc.checking.search_place import SearchPlace
 from kmc.lang.records import State
@@ -36,6 +38,9 @@ class CheckOptions:
     memory: int | None
     bounded_ok: bool
     deadlock: bool | None
+    abstractions: tuple[str, ...]
+    no_abstractions: bool
+    verify_abstractions: bool
     keep_going: bool
     strict: bool
     expect: bool
@@ -57,6 +62,14 @@ class CheckOptions:
     def limits(self) -> Limits:
         """The limits of the search."""
         return Limits(self.max_depth, self.max_states, self.timeout, self.memory)
+
+    @property
+    def abstraction_choice(self) -> AbstractionChoice:
+        """The abstractions to use; UsageError for one together with --no-abstractions."""
+        if self.abstractions and self.no_abstractions:
+            raise click.UsageError("--no-abstractions uses none: leave out --abstraction")
+        chosen = self.abstractions or (() if self.no_abstractions else None)
+        return AbstractionChoice(chosen, self.verify_abstractions)
 
     def request(self, chosen: ChosenModel, place: SearchPlace, start: State, began: float) -> CheckRequest:
         """The check of a model that this command line requests, from the model's own first state if `start` is None."""

@@ -93,6 +93,23 @@ def deadlock_option(function: F) -> F:
     )(function)
 
 
+def abstraction_options(function: F) -> F:
+    """`--abstraction NAME`, `--no-abstractions` and `--verify-abstractions`."""
+    function = click.option(
+        "--verify-abstractions",
+        is_flag=True,
+        help="Check on every state of the graph without them that the abstractions lose nothing the model asks for.",
+    )(function)
+    function = click.option("--no-abstractions", is_flag=True, help="Explore the states as they are.")(function)
+    return click.option(
+        "--abstraction",
+        "abstractions",
+        metavar="NAME",
+        multiple=True,
+        help="Explore the images of states under an abstraction of the spec, instead of the model's; repeat for more.",
+    )(function)
+
+
 def start_option(function: F) -> F:
     """`--from TRACE[#STEP]`, as the parameter `start`."""
     return click.option(

@@ -12,7 +12,7 @@ from typing import Any
 
 from kmc.checking.expectation import differences
 from kmc.errors import SystemFault
-from kmc.frontend.model import bind
+from kmc.frontend.binding import bind
 from kmc.model_files.manifest import Manifest
 from kmc.model_files.model_file import ModelFile, render_raw
 from kmc.result import Bound
@@ -65,6 +65,7 @@ def described(manifest: Manifest, file: ModelFile) -> dict[str, Any]:
             "properties": [word.text for word in file.properties],
             "symmetry": [word.text for word in file.symmetry],
             "view": file.view.text if file.view else None,
+            **({"abstractions": [word.text for word in file.abstractions]} if file.abstractions else {}),
             "constraints": [word.text for word in (*file.constraints, *file.action_constraints)],
             "levels": file.max_depth,
         },

@@ -24,6 +24,9 @@ _NEEDED: Mapping[str, tuple[type, ...]] = {
 # Older runs lack some of these.
 _OPTIONAL: Mapping[str, tuple[type, ...]] = {
     "spec_path": (str, NoneType),
+    "abstractions": (list,),
+    "no_abstractions": _SWITCH,
+    "verify_abstractions": _SWITCH,
     "fingerprint_bits": _TEXT,
     "shards": _NUMBER,
     "keep_states": _SWITCH,
@@ -41,7 +44,7 @@ def check_about(about: Any, place: Path | str) -> Mapping[str, Any]:
         isinstance(about, Mapping)
         and _NEEDED.keys() <= about.keys()
         and all(type(about[name]) in kinds for name, kinds in {**_NEEDED, **_OPTIONAL}.items() if name in about)
-        and all(type(text) is str for text in about["sets"])
+        and all(type(text) is str for text in (*about["sets"], *about.get("abstractions", ())))
         and about.get("fingerprint_bits", "64") in ("64", "128", "auto")
         and (about.get("shards") is None or 1 <= about["shards"] <= SHARDS_MAX)
         and are_limits(about.get("limits", {}))

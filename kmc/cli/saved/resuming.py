@@ -42,6 +42,9 @@ def kept_about(options: CheckOptions) -> dict[str, Any]:
         "model": None if options.model is None else _absolute(options.model),
         "sets": list(options.sets),
         "deadlock": options.deadlock,
+        "abstractions": list(options.abstractions),
+        "no_abstractions": options.no_abstractions,
+        "verify_abstractions": options.verify_abstractions,
         "keep_going": options.keep_going,
         "fingerprint_bits": options.fingerprint_bits,
         "shards": options.shards,
@@ -87,6 +90,9 @@ def resumed_options(options: CheckOptions, about: Mapping[str, Any], shards: int
         model=options.model if given else about["model"],
         sets=(*about["sets"], *options.sets),
         deadlock=about["deadlock"] if options.deadlock is None else options.deadlock,
+        abstractions=options.abstractions or tuple(about.get("abstractions", ())),
+        no_abstractions=options.no_abstractions or about.get("no_abstractions", False),
+        verify_abstractions=options.verify_abstractions or about.get("verify_abstractions", False),
         keep_going=options.keep_going or about["keep_going"],
         fingerprint_bits=about.get("fingerprint_bits", "64"),
         shards=options.shards or shards,
@@ -247,6 +253,8 @@ def whole_command(options: CheckOptions) -> tuple[str, ...]:
         words += ["--set", text]
     if options.deadlock is not None:
         words.append("--deadlock" if options.deadlock else "--no-deadlock")
+    words += [word for name in options.abstractions for word in ("--abstraction", name)]
+    words += ["--no-abstractions"] * options.no_abstractions + ["--verify-abstractions"] * options.verify_abstractions
     words += ["--fingerprint-bits", options.fingerprint_bits] if options.fingerprint_bits != "64" else []
     words += ["--shards", str(options.shards)] if options.shards else []
     words += ["--spark", options.spark] if options.spark else []

@@ -6,7 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from kmc.errors import CommandLineError
-from kmc.frontend.model import Model, bind, bind_all
+from kmc.frontend.binding import bind, bind_all
+from kmc.frontend.model import Model
 from kmc.frontend.shipped import find_model, find_spec_root
 from kmc.model_files.cfg import parse_cfg
 from kmc.model_files.model_file import ModelFile

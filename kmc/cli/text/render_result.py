@@ -68,6 +68,7 @@ def checked_lines(outcome: Outcome) -> list[str]:
     rows.append(("symmetry", names(model.symmetry) or _unused_symmetry(model)))
     view = model.view
     rows.append(("view", f"{view.name}, without {', '.join(sorted(view.dropped))}" if view else "none"))
+    rows += [("abstractions", names(model.abstractions))] if model.abstractions else []
     rows.append(("deadlock", "checked" if model.deadlock else "not checked"))
     rows += _temporal_rows(outcome.result, model)
     rows += [("from", start)] if start else []

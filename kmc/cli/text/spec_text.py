@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from rich.text import Text
 
+from kmc.actions.abstraction import Abstraction
 from kmc.actions.action import Action, Fairness, Parameter
 from kmc.checking.model_choice import first_constants, override
 from kmc.checking.model_text import constant_value, first_line
@@ -57,6 +58,9 @@ def spec_lines(spec: Spec, manifest: Manifest | None, typed: str) -> Iterator[Te
         declared = [prop for prop in spec.properties.values() if isinstance(prop, kind)]
         yield from _section(title, [(prop.name, first_line(prop.doc)) for prop in declared])
     yield from _section("Views", [_view(view) for view in spec.properties.values() if isinstance(view, View)])
+    abstractions = [found for found in spec.properties.values() if isinstance(found, Abstraction)]
+    rows = [(found.name, first_line(found.doc)) for found in abstractions]
+    yield from _section("Abstractions (a model chooses them)", rows)
     sets = [group for group in spec.properties.values() if isinstance(group, SymmetrySet)]
     yield from _section(
         "Symmetry sets", [(s.name, "permutes " + ", ".join(c.__name__ for c in s.classes)) for s in sets]

@@ -36,6 +36,7 @@ def forgotten_reads(model: Model) -> tuple[Reading, ...]:
         readers.append((action.title, action.function, 1))
         if action.network in model.view.dropped:
             found.append(Reading(action.network or "", action.title, action.span.path, action.span.line))
+    readers += [(found.name, found.function, 1) for found in model.abstractions]
     readers += [(prop.name, prop.function, kind.states) for kind in KINDS for prop in model.of(kind)]
     search = _Search(model.view.dropped)
     for name, function, states in readers:

@@ -116,6 +116,8 @@ class _Emitter:
         function = self.function
         for name in sorted(self.slots):
             self.lines.append(f"  %v.{name} = alloca i64, align 8")
+        for name, words in function.arrays:
+            self.lines.append(f"  %p.{name} = alloca [{words} x i64], align 64")
         for name in function.parameters:
             if name in self.slots:
                 self.lines.append(f"  store i64 %a.{name}, ptr %v.{name}, align 8")

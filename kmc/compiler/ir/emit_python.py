@@ -161,6 +161,7 @@ class _PythonWriter:
         body = self.suite(self.function.body, (), 1)
         unset = [f"v_{name} = None" for name in self.variables if name not in parameters] if self.parts else []
         opening = [f"m_{name}, o_{name} = p_{name}" for name in pointers]
+        opening += [f"m_{name}, o_{name} = [0] * {words}, 0" for name, words in self.function.arrays]
         lines = [*opening, *unset, "leave = ''", *self.parts, *body, "return 0"]
         return "\n".join([f"def k_{self.function.name}({', '.join(names)}):", *_indented(lines)])
 

@@ -185,7 +185,8 @@ Stmt: TypeAlias = Let | Store | Copy | If | Block | Loop | Break | CallKernel | 
 class Function:
     """A kernel: `pointers` to 64-bit words, then integer `parameters`; returns an i64, 0 if it falls off its end.
 
-    Memory reached through `readonly` pointers does not change while it runs, and overlaps no other pointer's.
+    Memory reached through `readonly` pointers does not change while it runs, and overlaps no other pointer's. Each of
+    `arrays` is a pointer to memory of its own for one call: so many words, whose values are not defined at first.
     """
 
     name: str
@@ -194,6 +195,7 @@ class Function:
     body: tuple[Stmt, ...]
     readonly: frozenset[str] = frozenset()
     inline: bool = False
+    arrays: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,7 +63,8 @@ def print_function(function: Function, *, comments: bool = True) -> str:
     """The text of one function, ending in a newline."""
     pointers = [f"{name}: {'readonly' if name in function.readonly else 'words'}" for name in function.pointers]
     head = f"{'inline ' if function.inline else ''}def {function.name}({', '.join([*pointers, *function.parameters])}):"
-    return "\n".join([head, *_suite(function.body, comments)]) + "\n"
+    arrays = [f"    words {name}[{words}]" for name, words in function.arrays]
+    return "\n".join([head, *arrays, *_suite(function.body, comments)]) + "\n"
 
 
 def print_expr(expr: Expr) -> str:

@@ -85,7 +85,7 @@ class _Check:
 
     def run(self) -> None:
         """Check names, then the body."""
-        names = [*self.function.pointers, *self.function.parameters]
+        names = [*self.function.pointers, *self.function.parameters, *dict(self.function.arrays)]
         for name in [self.function.name, *names]:
             self.name(name)
         if len(set(names)) != len(names):
@@ -177,7 +177,7 @@ class _Check:
 
     def pointer(self, name: str, *, written: bool = False) -> None:
         """A pointer is used."""
-        if name not in self.function.pointers:
+        if name not in self.function.pointers and name not in dict(self.function.arrays):
             self.fail("KMC913", f"'{name}' is not a pointer parameter")
         if written and name in self.function.readonly:
             self.fail("KMC913", f"pointer '{name}' is readonly")

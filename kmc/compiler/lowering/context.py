@@ -9,7 +9,7 @@ functions that a module needs of those above it, and `lowering.py` passes them i
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
@@ -36,9 +36,13 @@ UNROLL = 4
 
 @dataclass(slots=True)
 class Call:
-    """An inlined function: the label after it, and the value of each return."""
+    """An inlined function: the label after it, and the value of each return.
+
+    If there is a function `then`, it emits what follows each return in its place.
+    """
 
     label: str
+    then: Yield | None = None
     returns: list[tuple[Draft, Value]] = field(default_factory=list)
 
 
@@ -196,6 +200,32 @@ class Lowering:
             self.code.into(place, lambda found=found, target=target: target(found))  # type: ignore[misc]  # bound now
         self.code.block(call.label, body)
         return value
+
+    def each_result(self, functions: Sequence[object], value: Value, then: Yield) -> None:
+        """Apply functions of the spec one after the other to a value, and emit `then` for each result.
+
+        A function that ends in several places has the code of what follows in each of them, so that states which
+        differ much need not be merged.
+        """
+        function, *following = functions
+        assert is_spec_function(function)
+        node = syntax(function)  # type: ignore[arg-type]  # spec functions are plain functions
+        assert isinstance(node, ast.FunctionDef), "it is declared by a decorator"
+
+        def go_on(low: Lowering, found: Value, place: Origin) -> None:
+            if following:
+                low.each_result(following, found, then)
+            else:
+                then(low, found, place)
+
+        inner = scope_of(function).child()
+        inner.locals[node.args.args[0].arg] = value
+        with self.code.reading(inner.path):
+            call = Call(self.code.fresh("call"), go_on)
+            self.calls.append(call)
+            body = self.code.capture(lambda: self.run(body_of(node), inner))
+            self.calls.pop()
+            self.code.block(call.label, body)
 
     def predicate(self, function: object, arguments: dict[str, Value]) -> Expr:
         """The truth of a spec function of states."""

@@ -59,7 +59,10 @@ def _return(low: Lowering, node: ast.stmt, value: ast.expr | None, scope: Scope)
     call = low.calls[-1]
     if value is not None:
         found = low.evaluate(value, scope)
-        call.returns.append((low.code.slot(), found))
+        if call.then is not None:
+            call.then(low, found, node)
+        else:
+            call.returns.append((low.code.slot(), found))
     low.code.emit(Break(call.label))
     return False
 

@@ -17,6 +17,7 @@ from kmc.compiler.lowering.map_literals import each_entry
 from kmc.compiler.lowering.network_entries import message_words
 from kmc.compiler.lowering.network_filter import is_filter, write_kept
 from kmc.compiler.lowering.network_operations import whole_network
+from kmc.compiler.successor.images import HEADER
 from kmc.compiler.values.code import Code, Origin
 from kmc.compiler.values.packing import Words, array_of, field, lift, pack, words
 from kmc.compiler.values.value import (
@@ -39,8 +40,6 @@ from kmc.runtime.state_layout import RowLayout, is_scalar, layout_of, record_lay
 
 SLACK = 4096
 """The number of words by which a successor may be longer than its source; checked before it is written."""
-
-HEADER = 2
 
 Mixer = Callable[[Expr, Expr], Expr]
 
@@ -85,8 +84,8 @@ class Writer:
         self._flushed = False
         self._totals: list[Expr] = []
 
-    def write(self, value: Value, node: Origin) -> None:
-        """Append the successor `value` to the output."""
+    def write(self, value: Value, node: Origin, *, is_whole: bool = True) -> None:
+        """Append the successor `value` to the output; if it is not `is_whole`, without its fingerprint."""
         if isinstance(value, Rec | Packed) and value.type == self._state.type:
             value = self._whole(value, node)
         else:
@@ -107,7 +106,7 @@ class Writer:
         self._totals = [x.load("cur", Const(-number)) for number in range(len(self._mixers))]
         self._fixed(value.fields, node)
         end = self._networks(nets, node)
-        self._finish(end)
+        self._finish(end, is_whole=is_whole)
 
     def _whole(self, value: Rec | Packed, node: Origin) -> Rec:
         """A state with all its fields; one that branches gave is packed, or differs from one that is."""
@@ -305,11 +304,11 @@ class Writer:
         self._code.emit(CallKernel(target, f"{change.kind}_{number}", pointers, (*arguments, *change.words)))
         self._code.check(x.eq(Var(target), x.ZERO), node)
 
-    def _finish(self, end: Expr) -> None:
+    def _finish(self, end: Expr, *, is_whole: bool) -> None:
         fingerprint = self._code.fresh("fp")
         self._code.emit(
-            CallKernel(fingerprint, "identity", (("out", self._at),), ()),
-            *self._second_fingerprint(),
+            CallKernel(fingerprint, "identity", (("out", self._at),), ()) if is_whole else Let(fingerprint, x.ZERO),
+            *(self._second_fingerprint() if is_whole else ()),
             Store("out", Var("pos"), x.binary("or", x.add(end, Const(self._before)), x.place_at(self._action, 32))),
             Store("out", x.add(Var("pos"), x.ONE), Var(fingerprint)),
             Let("pos", x.add(self._at, end)),

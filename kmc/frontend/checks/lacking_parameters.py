@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from kmc.invariants.kinds import KINDS
 
-_STATES_OF = {kind.name: kind.states for kind in KINDS}
+_STATES_OF = {**{kind.name: kind.states for kind in KINDS}, "abstraction": 1}
 _FORMULAS = frozenset(["liveness", "specification"])
 _STATES = frozenset(["st", "state", "new", "nxt", "next"])
 _OPTIONS = frozenset(["network", "fair", "title", "in_tla"])

@@ -33,6 +33,7 @@ DECORATORS = {
     "action": "either",
     "receive": "call",
     **{kind.name: "bare" for kind in KINDS},
+    "abstraction": "bare",
     "majority": "bare",
     "liveness": "bare",
     "specification": "bare",

@@ -31,6 +31,7 @@ def state_digraph(model: Model, states_max: int) -> MultiDiGraph:
     """
     import networkx  # Imported here: it takes a tenth of a second.
 
+    model = model.searched
     graph = networkx.MultiDiGraph(name=f"{model.spec.name} {model.name}".rstrip())
     relation = NextStateRelation(model.spec.actions, model.spec.state_class, model.spec.files)
     numbers: dict[Any, int] = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from kmc.actions.abstraction import image_of
 from kmc.errors import EvaluationError
 from kmc.frontend.model import Model
 from kmc.lang.errors.blame import blamed, yield_span
@@ -31,7 +32,7 @@ def each_initial_state(model: Model) -> Iterator[State]:
                 message = f"{spec.init.__name__} yields {kind_in_words(state)}, not a State"
                 raise EvaluationError("KMC272", message, yield_span(yielded, spec.files), "write yield State(...)")
             count += 1
-            yield state
+            yield image_of(spec.abstractions, state, spec.files)
     except Exception as error:
         raise blamed(error, spec.files).at(place) from error
     if not count:

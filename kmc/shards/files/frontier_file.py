@@ -125,7 +125,12 @@ class FrontierReader:
         first = file.rows_words + SLACK_WORDS
         middle = first + file.chunks * Chunk.WORDS
         self._chunks = self._words.array[first:middle].reshape(-1, Chunk.WORDS)
-        self._table = self._words.array[middle:].reshape(len(file.segments) + 1, -1)
+        table = self._words.array[middle:]
+        rows = len(file.segments) + 1
+        self._table = table.reshape(rows, -1) if len(table) % rows == 0 else table.reshape(1, -1)
+        # The words are those that were written; that they have so many segments is what the manifest says.
+        if self._table[0, _CHUNK] != 0 or self._table[-1, _CHUNK] != file.chunks or len(self._table) != rows:
+            raise damaged(self._name, "it does not have the segments that the manifest says")
 
     def _sum(self, offset: int, words: int) -> int:
         return checksum(self._words.address + offset * WORD_BYTES, words, offset)

@@ -178,7 +178,7 @@ def restored_state(saved: Mapping[str, Any], snapshot: Snapshot) -> RunState:
         and 1 <= state.shards <= SHARDS_MAX
         and (counted is None or 1 <= counted <= levels)
         and kept <= set(range(1, levels + 1))
-        and all(files.bits for files in state.levels.values())
+        and all(files.bits and all(rows.segments for rows in files.rows) for files in state.levels.values())
         and len(state.noted) in (0, levels)
         and state.fingerprints == snapshot.stored
     )

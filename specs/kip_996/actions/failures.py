@@ -4,7 +4,6 @@ from kmc.spec import spec
 
 from ...consensus.kip_996.rules import apply_state
 from ...consensus.logs import last_epoch
-from ..abstraction import abstracted
 from ..functions import (
     blank_fetch_state,
     boot_time_unattached,
@@ -38,7 +37,7 @@ def change_network_connectivity(st):
     dead = {s for s, me in st.servers.items() if me.state == ServerState.DEAD_NO_STATE}
     for connected_pairs in new_connected_pairs(st, dead):
         for _ in range(liveness_elections_can_progress(st, connected_pairs)):
-            yield abstracted(change_connectivity(st, connected_pairs))
+            yield change_connectivity(st, connected_pairs)
 
 
 def restarted(me, s):
@@ -77,12 +76,10 @@ def restart_with_state(st, s: ServerId):
         flwr_end_offset=reset_follower_fetch_state(me.flwr_end_offset.keys()),
         pending_ack=set(),
     )
-    yield abstracted(
-        st.set(
-            servers=st.servers.set(s, node),
-            inv_neg_acked=fail_any_pending_writes(st, me),
-            aux_ctrs=st.aux_ctrs.set(restart_ctr=st.aux_ctrs.restart_ctr + 1),
-        )
+    yield st.set(
+        servers=st.servers.set(s, node),
+        inv_neg_acked=fail_any_pending_writes(st, me),
+        aux_ctrs=st.aux_ctrs.set(restart_ctr=st.aux_ctrs.restart_ctr + 1),
     )
 
 
@@ -112,10 +109,8 @@ def crash_lose_state(st, s: ServerId):
         hwm=0,
     )
     for _ in range(liveness_elections_can_progress(st, connected_pairs_without_server(st, s))):
-        yield abstracted(
-            disconnect_server(st, s).set(
-                servers=st.servers.set(s, dead),
-                inv_neg_acked=fail_any_pending_writes(st, me),
-                aux_ctrs=st.aux_ctrs.set(crash_ctr=st.aux_ctrs.crash_ctr + 1),
-            )
+        yield disconnect_server(st, s).set(
+            servers=st.servers.set(s, dead),
+            inv_neg_acked=fail_any_pending_writes(st, me),
+            aux_ctrs=st.aux_ctrs.set(crash_ctr=st.aux_ctrs.crash_ctr + 1),
         )

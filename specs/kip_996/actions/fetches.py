@@ -18,7 +18,6 @@ from ...consensus.kip_996.rules import (
     values_to_ack,
 )
 from ...consensus.logs import end_offset_for_epoch, epoch_at, last_epoch
-from ..abstraction import abstracted
 from ..functions import (
     config_for,
     is_observer,
@@ -86,7 +85,7 @@ def send_fetch_request(st, s: ServerId, peer: ServerId):
             dest=peer,
         )
         node = me.set(fetch_state=update_fetch_state_with_fetch_req(me, fetch_msg))
-        yield abstracted(send(st, fetch_msg).set(servers=st.servers.set(s, node)))
+        yield send(st, fetch_msg).set(servers=st.servers.set(s, node))
 
 
 @spec.receive(FetchRequest, s="dest", peer="source", fair=WEAK)
@@ -113,7 +112,7 @@ def reject_fetch_request(st, m, s, peer):
         dest=peer,
         correlation=m,
     )
-    yield abstracted(reply(st, m, response))
+    yield reply(st, m, response)
 
 
 @spec.receive(FetchRequest, s="dest", peer="source", fair=WEAK)
@@ -137,7 +136,7 @@ def diverging_fetch_request(st, m, s, peer):
         dest=peer,
         correlation=m,
     )
-    yield abstracted(reply(st, m, response))
+    yield reply(st, m, response)
 
 
 def committed_config(me, new_hwm):
@@ -195,17 +194,17 @@ def handle_voter_fetch(st, m, s, peer):
     leaves = removes_server_from_cluster(me, s, new_hwm)
     replied = reply(st, m, ok_response(me, m, None if leaves else me.leader, new_hwm))
     if new_hwm <= me.hwm:
-        yield abstracted(replied.set(servers=st.servers.set(s, me.set(flwr_end_offset=new_end_offset))))
+        yield replied.set(servers=st.servers.set(s, me.set(flwr_end_offset=new_end_offset)))
     elif leaves:
-        yield abstracted(advance_hwm_and_resign(replied, me, s, new_hwm))
+        yield advance_hwm_and_resign(replied, me, s, new_hwm)
     else:
-        yield abstracted(advance_hwm(replied, me, s, new_end_offset, new_hwm))
+        yield advance_hwm(replied, me, s, new_end_offset, new_hwm)
 
 
 def handle_observer_fetch(st, m, s):
     """HandleObserverFetch(s, peer, m, entries): reached with ObserversAreAnswered only: the guard requires a voter."""
     me = st.servers[s]
-    yield abstracted(reply(st, m, ok_response(me, m, me.leader, me.hwm)))
+    yield reply(st, m, ok_response(me, m, me.leader, me.hwm))
 
 
 @spec.receive(FetchRequest, s="dest", peer="source", fair=WEAK)
@@ -252,6 +251,4 @@ def handle_fetch_response(st, m, s, peer):
         node = maybe_switch_configurations(me, s, curr_config, response.transition).set(
             log=new_log, hwm=m.hwm if isinstance(m, FetchResponseOk) else me.hwm
         )
-    yield abstracted(
-        discard(st, m).set(servers=st.servers.set(s, node.set(fetch_state=update_fetch_state_with_fetch_res(me, m))))
-    )
+    yield discard(st, m).set(servers=st.servers.set(s, node.set(fetch_state=update_fetch_state_with_fetch_res(me, m))))

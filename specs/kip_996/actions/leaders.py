@@ -7,7 +7,7 @@ from ...consensus.kip_996.cluster import Value
 from ...consensus.kip_996.codes import Command, EpochMatch
 from ...consensus.kip_996.network import discard
 from ...consensus.kip_996.rules import apply_state, elects
-from ..abstraction import LeadersWriteNoRecord, abstracted
+from ..abstraction import LeadersWriteNoRecord
 from ..functions import (
     blank_fetch_state,
     fail_any_pending_writes,
@@ -51,7 +51,7 @@ def become_leader(st, s: ServerId):
         for peer in members
         if peer != s
     }
-    yield abstracted(send_all(st, requests).set(servers=st.servers.set(s, node)))
+    yield send_all(st, requests).set(servers=st.servers.set(s, node))
 
 
 def begin_quorum_epoch_request_timeout(st, s, peer):
@@ -77,9 +77,7 @@ def resend_begin_quorum_epoch_request(st, s: ServerId, peer: ServerId):
     if me.state != ServerState.LEADER or s == peer or peer not in me.config.members:
         return
     if begin_quorum_epoch_request_timeout(st, s, peer):
-        yield abstracted(
-            send(st, BeginQuorumEpochRequestToVoter(replica_epoch=me.current_epoch, resend=True, source=s, dest=peer))
-        )
+        yield send(st, BeginQuorumEpochRequestToVoter(replica_epoch=me.current_epoch, resend=True, source=s, dest=peer))
 
 
 @spec.receive(BeginQuorumEpochRequest, s="dest", peer="source", fair=WEAK)
@@ -91,7 +89,7 @@ def accept_begin_quorum_request(st, m, s, peer):
     node = apply_state(me, maybe_transition(me, s, peer, m.replica_epoch)).set(
         fetch_state=blank_fetch_state(), pending_ack=set()
     )
-    yield abstracted(discard(st, m).set(servers=st.servers.set(s, node), inv_neg_acked=fail_any_pending_writes(st, me)))
+    yield discard(st, m).set(servers=st.servers.set(s, node), inv_neg_acked=fail_any_pending_writes(st, me))
 
 
 def within_values_per_epoch_limit(me):
@@ -117,4 +115,4 @@ def handle_client_request(st, s: ServerId, v: Value):
         hwm=len(new_log) if len(me.config.members) == 1 else me.hwm,
         pending_ack=me.pending_ack | {v},
     )
-    yield abstracted(st.set(servers=st.servers.set(s, node), inv_sent=st.inv_sent | {v}))
+    yield st.set(servers=st.servers.set(s, node), inv_sent=st.inv_sent | {v})

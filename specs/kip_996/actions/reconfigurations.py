@@ -9,7 +9,6 @@ from ...consensus.kip_996.rules import (
     leader_has_committed_offsets_in_current_epoch,
     updated_follower_end_offset_map,
 )
-from ..abstraction import abstracted
 from ..functions import blank_fetch_state, config_for
 from ..liveness import liveness_add_voter_liveness_condition, liveness_remove_voter_liveness_condition
 from ..network import send
@@ -67,7 +66,7 @@ def start_new_server(st):
                 source=new_server,
                 dest=any_leader,
             )
-            yield abstracted(send(st, fetch_msg).set(servers=st.servers.add(new_server, node), aux_disk_id_gen=disk_id))
+            yield send(st, fetch_msg).set(servers=st.servers.add(new_server, node), aux_disk_id_gen=disk_id)
 
 
 def add_voter_check(me, add_server):
@@ -127,11 +126,9 @@ def accept_add_voter_request(st, s: ServerId):
         command = AddVoter(id=me.config.id + 1, new=add_server, members=me.config.members | {add_server})
         entry = Entry(command=Command.ADD_VOTER_COMMAND, epoch=me.current_epoch, value=command)
         request = BeginQuorumEpochRequestToNewVoter(replica_epoch=me.current_epoch, source=s, dest=add_server)
-        yield abstracted(
-            send(st, request).set(
-                servers=st.servers.set(s, reconfigured(me, entry)),
-                aux_ctrs=st.aux_ctrs.set(add_reconfig_ctr=st.aux_ctrs.add_reconfig_ctr + 1),
-            )
+        yield send(st, request).set(
+            servers=st.servers.set(s, reconfigured(me, entry)),
+            aux_ctrs=st.aux_ctrs.set(add_reconfig_ctr=st.aux_ctrs.add_reconfig_ctr + 1),
         )
 
 
@@ -150,9 +147,7 @@ def accept_remove_voter_request(st, s: ServerId):
             continue
         command = RemoveVoter(id=me.config.id + 1, old=remove_server, members=me.config.members - {remove_server})
         entry = Entry(command=Command.REMOVE_VOTER_COMMAND, epoch=me.current_epoch, value=command)
-        yield abstracted(
-            st.set(
-                servers=st.servers.set(s, reconfigured(me, entry)),
-                aux_ctrs=st.aux_ctrs.set(remove_reconfig_ctr=st.aux_ctrs.remove_reconfig_ctr + 1),
-            )
+        yield st.set(
+            servers=st.servers.set(s, reconfigured(me, entry)),
+            aux_ctrs=st.aux_ctrs.set(remove_reconfig_ctr=st.aux_ctrs.remove_reconfig_ctr + 1),
         )

@@ -5,7 +5,6 @@ from kmc.spec import WEAK, spec
 
 from ...consensus.kip_996.rules import apply_state, last_fetch_failed
 from ...consensus.quorums import majority_count
-from ..abstraction import abstracted
 from ..functions import (
     aux_increment_disruptions,
     aux_under_disruption_limit,
@@ -57,12 +56,10 @@ def check_quorum_resign(st, s: ServerId):
         resigned = apply_state(me, transition_to_resigned(me, s)).set(
             pending_ack=set(), flwr_end_offset=reset_follower_fetch_state(me.config.members)
         )
-        yield abstracted(
-            st.set(
-                servers=st.servers.set(s, resigned),
-                inv_neg_acked=fail_any_pending_writes(st, me),
-                aux_ctrs=st.aux_ctrs if with_reason else aux_increment_disruptions(st),
-            )
+        yield st.set(
+            servers=st.servers.set(s, resigned),
+            inv_neg_acked=fail_any_pending_writes(st, me),
+            aux_ctrs=st.aux_ctrs if with_reason else aux_increment_disruptions(st),
         )
 
 
@@ -76,7 +73,7 @@ def voter_fetch_timeout(st, s: ServerId):
         return
     me = st.servers[s]
     for _ in ways(last_fetch_failed(me), pending_fetch_lost(st, me), aux_under_disruption_limit(st)):
-        yield abstracted(campaign(st, s, not fetch_can_timeout(st, me)))
+        yield campaign(st, s, not fetch_can_timeout(st, me))
 
 
 def not_enough_votes(st, s, pre_vote):
@@ -114,7 +111,7 @@ def voter_election_timeout(st, s: ServerId):
     """VoterElectionTimeout(s): a candidate or unattached voter becomes prospective (KIP-996)."""
     if s not in st.servers or not may_campaign(st.servers[s], s) or not eventual_election_timeout(st, s):
         return
-    yield abstracted(campaign(st, s, not causal_election_timeout(st, s)))
+    yield campaign(st, s, not causal_election_timeout(st, s))
 
 
 @spec.action(fair=WEAK)
@@ -125,4 +122,4 @@ def resigned_election_timeout(st, s: ServerId):
     me = st.servers[s]
     epoch = me.current_epoch if ResignedKeepsEpoch else me.current_epoch + 1
     unattached = apply_state(me, transition_to_unattached(me, epoch, None))
-    yield abstracted(st.set(servers=st.servers.set(s, unattached)))
+    yield st.set(servers=st.servers.set(s, unattached))

@@ -7,7 +7,6 @@ from ...consensus.kip_996.codes import EpochMatch
 from ...consensus.kip_996.network import discard
 from ...consensus.kip_996.rules import apply_state, elects
 from ...consensus.logs import compare_entries, last_epoch
-from ..abstraction import abstracted
 from ..functions import (
     blank_fetch_state,
     fail_any_pending_writes,
@@ -96,10 +95,10 @@ def handle_vote_request(st, m, s, peer):
         return
     me = st.servers[s]
     if m.last_log_epoch > m.replica_epoch:
-        yield abstracted(refuse_vote_request(st, m, Error.INVALID_REQUEST))
+        yield refuse_vote_request(st, m, Error.INVALID_REQUEST)
         return
     if m.replica_epoch < me.current_epoch:
-        yield abstracted(refuse_vote_request(st, m, Error.FENCED_LEADER_EPOCH))
+        yield refuse_vote_request(st, m, Error.FENCED_LEADER_EPOCH)
         return
     newer = m.replica_epoch > me.current_epoch
     state0 = transition_to_unattached(me, m.replica_epoch, None) if newer else no_transition(me)
@@ -121,11 +120,9 @@ def handle_vote_request(st, m, s, peer):
         source=s,
         dest=peer,
     )
-    yield abstracted(
-        reply(st, m, response).set(
-            servers=st.servers.set(s, voter),
-            inv_neg_acked=fail_any_pending_writes(st, me) if changed else st.inv_neg_acked,
-        )
+    yield reply(st, m, response).set(
+        servers=st.servers.set(s, voter),
+        inv_neg_acked=fail_any_pending_writes(st, me) if changed else st.inv_neg_acked,
     )
 
 
@@ -156,7 +153,7 @@ def handle_vote_response(st, m, s, peer):
     if not receivable_message(st, m, EpochMatch.ANY_EPOCH) or not is_voter(me, s):
         return
     if tells_of_an_old_version(st, me, m):
-        yield abstracted(stand_as_told(discard(st, m), s))
+        yield stand_as_told(discard(st, m), s)
         return
     response = maybe_handle_common_response(me, s, m.leader, m.replica_epoch, m.error)
     state0 = response.transition
@@ -165,11 +162,9 @@ def handle_vote_response(st, m, s, peer):
     node = apply_state(me, state1)
     if loses_leadership:
         node = node.set(pending_ack=set(), flwr_end_offset=reset_follower_fetch_state(me.config.members))
-    yield abstracted(
-        discard(st, m).set(
-            servers=st.servers.set(s, node),
-            inv_neg_acked=fail_any_pending_writes(st, me) if loses_leadership else st.inv_neg_acked,
-        )
+    yield discard(st, m).set(
+        servers=st.servers.set(s, node),
+        inv_neg_acked=fail_any_pending_writes(st, me) if loses_leadership else st.inv_neg_acked,
     )
 
 
@@ -199,12 +194,12 @@ def conclude_pre_vote(st, s: ServerId):
     has_majority = elects(me.votes_recv, me.config.members) or CandidatesWithoutPreVote or SkipsPreVote
     for _ in ways(no_more_pre_votes_to_count(st, s), has_majority):
         if has_majority:
-            yield abstracted(stand(st, s))
+            yield stand(st, s)
         elif ProspectiveStays:
-            yield abstracted(send_vote_requests(st, s, me.current_epoch, True))
+            yield send_vote_requests(st, s, me.current_epoch, True)
         elif me.leader is not None:
             follower = transition_to_follower(me, s, me.leader, me.current_epoch)
-            yield abstracted(st.set(servers=st.servers.set(s, apply_state(me, follower))))
+            yield st.set(servers=st.servers.set(s, apply_state(me, follower)))
         else:
             unattached = transition_to_unattached(me, me.current_epoch, me.leader)
-            yield abstracted(st.set(servers=st.servers.set(s, apply_state(me, unattached))))
+            yield st.set(servers=st.servers.set(s, apply_state(me, unattached)))

@@ -20,7 +20,7 @@ from kmc.bench.job import average_bytes_per_state
 from kmc.bench.measured_runs import memory_needed, states_that_fit
 from kmc.bench.tlc import declared_constants, read_counts, tlc_model
 from kmc.errors import ExitStatus, SystemFault
-from kmc.frontend.model import bind
+from kmc.frontend.binding import bind
 from kmc.frontend.shipped import shipped_specs
 from kmc.model_files.model_file import render_cfg
 

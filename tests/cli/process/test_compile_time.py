@@ -15,7 +15,7 @@ import kmc as api
 from kmc.compile_log import LOG, CompileTimeout, compiled_within, require_time
 from kmc.engine import check_model
 from kmc.engine.check_model import check_native
-from kmc.frontend.model import bind
+from kmc.frontend.binding import bind
 from kmc.frontend.shipped import find_model, find_spec_root
 from kmc.result import Bound, Limits, Verdict
 from kmc.runtime import object_code

@@ -15,7 +15,8 @@ from pathlib import Path
 
 from kmc.compiler.checks.kinds.spec_kinds import check_kinds
 from kmc.errors import KmcError, Span
-from kmc.frontend.model import Model, bind, bind_all
+from kmc.frontend.binding import bind, bind_all
+from kmc.frontend.model import Model
 from kmc.model_files.cfg import read_cfg
 from kmc.model_files.model_file import parse_set
 from kmc.reference.search import Search

@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from kmc.frontend.model import Model, bind_all
+from kmc.actions.abstraction import Abstraction
+from kmc.frontend.binding import bind_all
+from kmc.frontend.model import Model
 from kmc.invariants.properties import ActionConstraint, Constraint, SymmetrySet, View
 from kmc.model_files.model_file import Assignment, parse_set
 
@@ -123,5 +125,6 @@ def model_of(example: Example, folder: Path) -> Model:
         constraints=tuple(declared for declared in chosen if isinstance(declared, Constraint)),
         action_constraints=tuple(declared for declared in chosen if isinstance(declared, ActionConstraint)),
         symmetry=tuple(declared for declared in chosen if isinstance(declared, SymmetrySet)),
+        abstractions=tuple(declared for declared in chosen if isinstance(declared, Abstraction)),
         view=views[0] if views else None,
     )

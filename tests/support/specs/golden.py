@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from kmc.errors import Span
-from kmc.frontend.model import Model, bind
+from kmc.frontend.binding import bind
+from kmc.frontend.model import Model
 from kmc.frontend.shipped import find_spec_root
 from kmc.model_files.model_file import Assignment, ModelFile, ModelValue, Raw, RawSet, Word
 from kmc.result import Result

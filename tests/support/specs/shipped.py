@@ -6,7 +6,8 @@ import random
 from dataclasses import replace
 from typing import Any
 
-from kmc.frontend.model import Model, bind, bind_all
+from kmc.frontend.binding import bind, bind_all
+from kmc.frontend.model import Model
 from kmc.frontend.shipped import find_model, find_spec_root, manifest_of
 from kmc.model_files.manifest import Manifest
 from kmc.model_files.model_file import ModelFile, parse_set

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from kmc.frontend.model import Model, bind
+from kmc.frontend.binding import bind
+from kmc.frontend.model import Model
 from kmc.frontend.shipped import find_model, find_spec_root
 
 

@@ -13,7 +13,8 @@ from support.specs.small import model_of
 
 from kmc.actions.relation import NextStateRelation
 from kmc.cli.saved.traced_story import traced_story
-from kmc.frontend.model import Model, bind
+from kmc.frontend.binding import bind
+from kmc.frontend.model import Model
 from kmc.frontend.shipped import find_model, find_spec_root
 from kmc.lang.tla import Tla, TlaMap, TlaRecord, TlaSeq, TlaSet
 from kmc.reference.search import Search

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from kmc.actions.relation import NextStateRelation
-from kmc.frontend.model import Model, bind, bind_all
+from kmc.frontend.binding import bind, bind_all
+from kmc.frontend.model import Model
 from kmc.frontend.shipped import find_model, find_spec_root
 from kmc.lang.tla import Tla, TlaMap, TlaRecord, TlaSeq, TlaSet
 from kmc.model_files.model_file import parse_set

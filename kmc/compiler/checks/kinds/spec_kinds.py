@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
+from kmc.actions.abstraction import Abstraction
 from kmc.actions.action import Action
 from kmc.compiler.checks.kinds.kind import Kinds, in_words, of_shapes, of_type
 from kmc.compiler.checks.kinds.kind_inference import Giving, Inference
@@ -36,6 +37,8 @@ def _checked(spec: Spec) -> _Found:
     for prop in spec.properties.values():
         if isinstance(prop, Predicate):
             _property(inference, prop, state)
+        elif isinstance(prop, Abstraction):
+            _abstraction(inference, prop, state)
     found = [(path, line, why) for (path, line, _), why in inference.always.items() if why is not None]
     return tuple(sorted(found))
 
@@ -45,6 +48,15 @@ def _arguments(action: Action, state: Kinds) -> dict[str, Kinds]:
     received = [] if action.message is None else [of_shapes(action.message)]
     given = [state, *received, *(of_type(parameter.type) for parameter in action.parameters)]
     return dict(zip(names, given, strict=False))
+
+
+def _abstraction(inference: Inference, found: Abstraction, state: Kinds) -> None:
+    node = syntax(found.function)
+    kinds = inference.called(found.function, {node.args.args[0].arg: state}).returns
+    if kinds and state and not kinds & state:
+        message = f"{found.name} gives {in_words(kinds)}, not a {inference.state.__name__}"
+        advice = "return the whole state: return st.set(...)"
+        refuse(EvaluationError("KMC273", message, help=advice), node, found.span.path)
 
 
 def _property(inference: Inference, prop: Predicate, state: Kinds) -> None:
