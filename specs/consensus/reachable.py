@@ -34,11 +34,6 @@ def commits_in_own_epoch(me, command):
     )
 
 
-def is_truncated(me, m, dead_state):
-    """The server's log is shorter than when it sent the fetch that `m` answers (KIP-595, Log reconciliation)."""
-    return len(me.log) + 1 < m.correlation.fetch_offset and me.state != dead_state
-
-
 def leads_with_committed_config(me, leader_state):
     """The server leads, and its newest configuration is committed (KIP-853)."""
     return me.state == leader_state and me.config.committed

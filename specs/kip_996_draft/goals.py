@@ -6,9 +6,9 @@ No model reaches all of it; the manifest's models together do, and each says wha
 from kmc.spec import spec
 
 from ..consensus.kip_996.codes import Command
+from ..consensus.kip_996.rules import truncate_log
 from ..consensus.reachable import (
     commits_in_own_epoch,
-    is_truncated,
     leads_after_election,
     leads_with_committed_config,
     refuses_pre_vote,
@@ -41,8 +41,11 @@ def two_servers_lead(st):
 
 @spec.reachable
 def a_pre_vote_is_refused(st):
-    """A server that hears from its leader has refused a pre-vote, and that answer was read (KIP-996)."""
-    return any(refuses_pre_vote(m) for m in st.net_messages_processed.of(RequestVoteResponse))
+    """A server that hears from its leader has refused a pre-vote, and the server that asked will read it (KIP-996)."""
+    return any(
+        refuses_pre_vote(m) and m.epoch >= st.servers[m.dest].current_epoch
+        for m in st.net_messages.of(RequestVoteResponse)
+    )
 
 
 @spec.reachable
@@ -76,13 +79,20 @@ def a_value_is_committed_after_a_failover(st):
     )
 
 
+def will_truncate(me, m):
+    """The follower waits for this answer of its epoch, and its log is longer than what it has in common."""
+    return (
+        me.state == ServerState.FOLLOWER
+        and me.current_epoch == m.epoch
+        and me.fetch_state.pending_fetch == m.correlation
+        and len(truncate_log(me.log, m)) < len(me.log)
+    )
+
+
 @spec.reachable
 def a_log_is_truncated(st):
-    """A follower has read that its log diverges, and its log is shorter than when it asked (KIP-595)."""
-    return any(
-        is_truncated(st.servers[m.dest], m, ServerState.DEAD_NO_STATE)
-        for m in st.net_messages_processed.of(FetchResponseDiverging)
-    )
+    """A follower is told that its log diverges, and will cut it where it agrees with the leader's (KIP-595)."""
+    return any(will_truncate(st.servers[m.dest], m) for m in st.net_messages.of(FetchResponseDiverging))
 
 
 @spec.reachable
