@@ -6,7 +6,7 @@ Invariant: every counterexample has been replayed by the interpreter before it i
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -73,7 +73,7 @@ def check(request: CheckRequest, surroundings: Surroundings | None = None, warni
     example: Counterexample | None = None
     if result.violation is not None:
         violation, shown = unabstracted(model, result.violation, request.start)
-        result = replace(result, violation=violation)
+        result = replace(result, violation=violation, warnings=(*result.warnings, *_of_images(shown)))
         example = counterexample(shown, violation, _first_state(request, shown), problem)
     found = (*model_warnings(model, shown_path), *collision_warnings(result, request.wider), *warnings)
     result = replace(result, warnings=(*result.warnings, *found))
@@ -101,6 +101,16 @@ def _limits_left(request: CheckRequest) -> Limits:
     if limits.seconds is None:
         return limits
     return replace(limits, seconds=max(0.0, limits.seconds - (time.monotonic() - request.began)))
+
+
+def _of_images(shown: Model) -> Iterator[str]:
+    """Yield that a counterexample shows images of states, if it does."""
+    if shown.spec.abstractions:
+        names = ", ".join(found.name for found in shown.spec.abstractions)
+        yield (
+            f"The states of the counterexample are images under {names}. The spec takes the same steps; its states may "
+            f"differ from these, and from one round to the next, in what {names} drops."
+        )
 
 
 def _first_state(request: CheckRequest, model: Model) -> State | None:

@@ -406,6 +406,8 @@ def test_a_lasso_of_images_is_one_of_the_spec_without_end(tmp_path: Path) -> Non
             result = result_of(model, engine)
             assert result.verdict is verdict
             assert result.counters.distinct == 2
+            said = any("images under Uncounted" in warning for warning in result.warnings)
+            assert said == (verdict is Verdict.LIVENESS)
     for name, verdict in (("Uncounted", Verdict.OK), ("Dark", Verdict.VIOLATION)):
         text = f"ABSTRACTION {name} PROPERTY IsLit CONSTRAINT Few VERIFY_ABSTRACTIONS TRUE"
         model = model_of(tmp_path / name, source.replace("return st.turns < 9", "return True"), text)
