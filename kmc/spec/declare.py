@@ -203,7 +203,7 @@ class SpecFacade:
         if not doc:
             message = f"{function.__name__} does not say why it loses nothing"
             advice = "write a docstring: why no step and no property tells a state from its image"
-            raise SpecError("KMC275", message, span, advice)
+            raise SpecError("KMC166", message, span, advice)
         _add(Abstraction(function.__name__, function, span, doc), span)
         return function
 

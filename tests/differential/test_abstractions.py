@@ -338,7 +338,7 @@ def test_an_error_in_an_abstraction_is_shown_with_the_trace_to_it(tmp_path: Path
 def test_a_reason_is_needed(tmp_path: Path) -> None:
     with pytest.raises(SpecError) as failure:
         model_of(tmp_path, SHORTCUT.replace('    """Wrong: it makes states that the spec never reaches."""\n', ""))
-    assert failure.value.code == "KMC275"
+    assert failure.value.code == "KMC166"
 
 
 def test_what_is_verified_has_a_name(tmp_path: Path) -> None:

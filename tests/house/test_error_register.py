@@ -19,6 +19,7 @@ from support.source_tree import Source, sources
 SEVERAL_FILES = {
     "KMC103": "a file that is imported as a whole, by a star or by its name",
     "KMC118": "a name of Python, called or only named",
+    "KMC166": "a declaration that lacks its meaning: a constant, an abstraction",
     "KMC273": "an abstraction that gives no state, seen in its kind or in its value",
     "KMC123": "a name that may have no value yet, and a value too late for the function that reads it",
     "KMC125": "a name that is taken: by a field, by another file, by the language",
