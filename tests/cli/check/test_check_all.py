@@ -1,6 +1,7 @@
-"""`kmc check SPEC --all`: which models are checked, what is told of each, and what the reports have.
+"""`kmc check SPEC --all`: the models that are checked, the result of each, and the reports.
 
-The checks run in this process here, but where the process is what a test is about.
+Results are asserted as data. tests/data/results/all_models.txt has the text of each kind of result, and
+KMC_UPDATE_GOLDEN=1 writes it. The checks run in this process, except in tests about processes.
 """
 
 from __future__ import annotations
@@ -8,11 +9,11 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
-from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -20,6 +21,7 @@ from xml.etree import ElementTree
 
 import pytest
 from support.commands.cli_runner import COUNTER, kmc
+from support.commands.golden_texts import assert_golden, golden_texts
 from support.faults.full_memory import LIMIT, use_up_memory
 
 import kmc.cli.running.child_check as child_check
@@ -81,53 +83,69 @@ def checks(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     return ran
 
 
+TEXTS = "all_models"
+UNEXPECTED = "a failure, a model left out, a finding and a mutant that survives"
+WARNED = "models with warnings"
+TRACE = "the trace of an unexpected violation"
+LIMIT_REACHED = "a check that a limit cut short"
+WRONG_COUNT = "a wrong count"
+OUT_OF_TIME = "the total time ran out"
+INTERRUPTED = "an interrupt"
+DIED = "a check that died"
+FOLDER = "a folder of specs"
+SKIPPED = "a spec without models"
+BROKEN = "a broken manifest"
+
+
 def shown(*words: str) -> tuple[int, list[str]]:
-    """The exit status and the lines of `kmc check --all` of the counter."""
+    """The exit status and the lines of `kmc check --all`, with fixed words for times and the memory of this process."""
     ran = kmc("check", *words, "--all", *QUICK)
-    return ran.exit_code, ran.stdout.splitlines()
+    text = re.sub(r"\(([0-9]+ min )?[0-9.]+ s\)", "(<time>)", ran.stdout)
+    return ran.exit_code, re.sub(r"(?<=about )[0-9.]+ .B\b|(?<=--memory )[0-9]+M\b", "<memory>", text).splitlines()
+
+
+def json_of(*words: str) -> tuple[int, dict[str, Any]]:
+    """The exit status and the object of `kmc check --all --json`."""
+    ran = kmc("check", *words, "--all", *QUICK, "--json")
+    return ran.exit_code, json.loads(ran.stdout)
+
+
+def counts(**nonzero: int) -> dict[str, int]:
+    """The counts of the JSON object, which has a zero for every other outcome; an underscore is a space."""
+    zeros = dict.fromkeys(("expected", "unexpected", "left out", "not checked", "interrupted"), 0)
+    return zeros | {name.replace("_", " "): count for name, count in nonzero.items()}
+
+
+def states_of(summary: dict[str, Any]) -> dict[str, str]:
+    """The outcome of each model in the JSON object, by the model's name."""
+    return {model["model"]: model["state"] for model in summary["models"]}
+
+
+def states_by_spec(summary: dict[str, Any]) -> dict[str, list[str]]:
+    """The outcomes of the models of each spec in the JSON object."""
+    states: dict[str, list[str]] = {}
+    for model in summary["models"]:
+        states.setdefault(model["spec"], []).append(model["state"])
+    return states
 
 
 @pytest.mark.usefixtures("checks")
 def test_each_model_has_a_line_below_its_kind_and_the_last_line_is_the_verdict() -> None:
     status, lines = shown("counter")
     assert status == 10
-    assert [line.partition(" (")[0] for line in lines[:9]] == [
-        "Models",
-        "  smoke  as expected  4 distinct states, all 4 levels",
-        "  large  left out     2,000,000 states expected, more than --max-cost 1,000,000",
-        "",
-        "Findings",
-        "  two    as expected  BelowTwo fails, a trace of 3 states",
-        "",
-        "Mutants",
-        "  lame   UNEXPECTED   A mutant is expected to fail, and nothing did",
-    ]
-    assert lines[-5:] == [
-        "models              1           0         1",
-        "findings            1           0         0",
-        "mutants             0           1         0",
-        "all                 2           1         1",
-        "UNEXPECTED counter: 2 of 4 as expected, 1 unexpected, 1 left out",
-    ]
+    assert_golden(TEXTS, UNEXPECTED, lines)
 
 
 @pytest.mark.usefixtures("checks")
 def test_a_model_with_warnings_has_their_number_and_the_command_that_shows_them(counter: Path) -> None:
+    assert not any(model["result"]["warnings"] for model in json_of("counter", "--kind", "model")[1]["models"][:1])
     assert "Warnings" not in "".join(shown("counter", "--kind", "model")[1])
     text = MANIFEST.replace('never_fires = ["Fall"]\n', "")
     text = text.replace('[mutants.lame]\ntitle = "Two is the top"', "[models.lame]")
     (counter / "models.toml").write_text(text, encoding="utf-8")
     status, lines = shown("counter", "--kind", "model")
     assert status == 0
-    assert [line.partition(" (0")[0] for line in lines[1:7]] == [
-        "  smoke  as expected  4 distinct states, all 4 levels (1 warning)",
-        "  large  left out     2,000,000 states expected, more than --max-cost 1,000,000",
-        "  lame   as expected  3 distinct states, all 3 levels (2 warnings)",
-        "",
-        "Warnings: kmc check counter smoke shows them, and so for 1 more model.",
-        "",
-    ]
-    assert lines[-1] == "EXPECTED counter: 2 of 3 as expected, 1 left out"
+    assert_golden(TEXTS, WARNED, lines)
 
 
 @pytest.mark.parametrize(
@@ -151,8 +169,10 @@ def test_kinds_and_costs_choose_what_is_checked(
 
 @pytest.mark.usefixtures("checks")
 def test_the_verdict_is_not_expected_where_the_time_ran_out() -> None:
-    lines = shown("counter", "--kind", "finding", "--total-timeout", "0.000001", "--bounded-ok")[1]
-    assert lines[-1] == "BOUND counter: 0 of 1 as expected, 1 not checked"
+    words = ("counter", "--kind", "finding", "--total-timeout", "0.000001", "--bounded-ok")
+    status, summary = json_of(*words)
+    assert (status, summary["result"], summary["counts"]) == (0, "bound", counts(not_checked=1))
+    assert_golden(TEXTS, OUT_OF_TIME, shown(*words)[1])
 
 
 def test_a_check_gets_what_is_left_of_the_time(checks: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,43 +189,33 @@ def test_the_trace_of_what_is_not_expected_is_shown_with_the_command_that_repeat
     (counter / "models.toml").write_text(MANIFEST.replace('"InRange"', '"NotZero"', 1), encoding="utf-8")
     status, lines = shown("counter", "--kind", "model")
     assert status == 10
-    assert "counter smoke: NotZero fails; result: expected ok, found violation (and 2 more)" in lines
-    assert "  NotZero fails: count is 0." in lines
-    assert "  Reproduce: kmc check counter smoke --expect --no-run-dir --engine python" in lines
-    # What was left of the total time is not a part of it, since it was not typed.
-    assert shown("counter", "--kind", "model", "--total-timeout", "9m")[1][3:] == lines[3:]
-    limited = "  Reproduce: kmc check counter smoke --expect --no-run-dir --timeout 5m --engine python"
-    assert limited in shown("counter", "--kind", "model", "--total-timeout", "9m", "--timeout", "5m")[1]
-
-
-def below(title: str, lines: list[str]) -> list[str]:
-    """The lines of the list of what is not as expected, below this title."""
-    first = lines.index(title) + 1
-    return [line.strip() for line in lines[first : lines.index("", first)]]
+    assert_golden(TEXTS, TRACE, lines)
+    # The command omits the rest of the total time, which was not typed.
+    assert shown("counter", "--kind", "model", "--total-timeout", "9m")[1] == lines
+    limited = shown("counter", "--kind", "model", "--total-timeout", "9m", "--timeout", "5m")[1]
+    assert limited == [line.replace("--no-run-dir", "--no-run-dir --timeout 5m") for line in lines]
 
 
 @pytest.mark.usefixtures("checks")
-def test_a_check_that_a_limit_cut_short_is_told_once_with_the_limit_the_figures_and_the_command(
+def test_a_check_that_a_limit_cut_short_is_printed_once_with_the_limit_the_figures_and_the_command(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     use_up_memory(monkeypatch)
-    status, lines = shown("counter", "--kind", "model", "--memory", LIMIT)
-    told = "--memory 64.0GB ended the check before its first step"
-    # In the list, and above what is told of it.
-    assert (status, sum(told in line for line in lines[:-1])) == (10, 2)
-    proved, *_, repeat = below(f"counter smoke: The result is not compared: {told}", lines)
-    assert proved.startswith("Nothing is proved: the limit on memory was reached before the search; 1 initial state")
-    assert repeat == "Reproduce: kmc check counter smoke --expect --memory 64G --no-run-dir --engine python"
+    words = ("counter", "--kind", "model", "--memory", LIMIT)
+    status, summary = json_of(*words)
+    assert (status, summary["counts"]) == (10, counts(unexpected=1, left_out=1))
+    cut_short = summary["models"][0]["result"]
+    assert (cut_short["bound"], cut_short["initial"], cut_short["depth"]) == ("memory", 1, 1)
+    assert_golden(TEXTS, LIMIT_REACHED, shown(*words)[1])
 
 
 @pytest.mark.usefixtures("checks")
-def test_a_wrong_count_is_told_once_with_the_command(counter: Path) -> None:
+def test_a_wrong_count_is_printed_once_with_the_command(counter: Path) -> None:
     manifest = MANIFEST.replace("distinct = 4", "distinct = 5")
     (counter / "models.toml").write_text(manifest, encoding="utf-8")
-    _, lines = shown("counter", "--kind", "model")
-    proved, repeat = below("counter smoke: distinct: expected 5, found 4", lines)
-    assert proved.startswith("Proved: ")
-    assert repeat == "Reproduce: kmc check counter smoke --expect --no-run-dir --engine python"
+    status, lines = shown("counter", "--kind", "model")
+    assert status == 10
+    assert_golden(TEXTS, WRONG_COUNT, lines)
 
 
 @pytest.mark.usefixtures("checks")
@@ -230,25 +240,19 @@ def test_the_junit_report_has_a_case_a_model_with_its_trace() -> None:
     assert suite.findtext("system-out", "").startswith("UNEXPECTED counter: ")
 
 
-def json_of(*words: str) -> tuple[int, dict[str, Any]]:
-    """The exit status and the object of `kmc check --all --json`."""
-    ran = kmc("check", "counter", "--all", *QUICK, "--json", *words)
-    return ran.exit_code, json.loads(ran.stdout)
-
-
 @pytest.mark.usefixtures("checks")
 def test_the_json_object_has_all_results() -> None:
-    status, found = json_of()
-    assert (status, found["exit_status"], found["result"]) == (10, 10, "unexpected")
-    assert found["counts"] == {"expected": 2, "unexpected": 1, "left out": 1, "not checked": 0, "interrupted": 0}
-    models = {model["model"]: model for model in found["models"]}
+    status, summary = json_of("counter")
+    assert (status, summary["exit_status"], summary["result"]) == (10, 10, "unexpected")
+    assert summary["counts"] == {"expected": 2, "unexpected": 1, "left out": 1, "not checked": 0, "interrupted": 0}
+    models = {model["model"]: model for model in summary["models"]}
     assert [models[name]["kind"] for name in ("smoke", "two", "lame")] == ["model", "finding", "mutant"]
     assert (models["smoke"]["result"]["distinct"], models["large"]["result"]) == (4, None)
     assert models["two"]["result"]["trace"][2]["label"] == "Climb(1)"
 
 
 @pytest.mark.usefixtures("checks")
-def test_each_warning_of_the_checks_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_warning_of_the_checks_is_printed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     log = CompileLog()
     log.not_kept(CacheFault("/proc/nope", "No such file"))
     monkeypatch.setattr("kmc.checking.check.LOG", log)
@@ -270,19 +274,19 @@ def interrupting(monkeypatch: pytest.MonkeyPatch, checks: list[list[str]]) -> No
     monkeypatch.setattr(child_check, "run", run)
 
 
-def test_an_interrupt_tells_what_was_done(monkeypatch: pytest.MonkeyPatch, checks: list[list[str]]) -> None:
+def test_an_interrupt_prints_what_was_done(monkeypatch: pytest.MonkeyPatch, checks: list[list[str]]) -> None:
     interrupting(monkeypatch, checks)
     status, lines = shown("counter")
     assert status == 130
-    assert lines[-1] == "INTERRUPTED counter: 1 of 4 as expected, 1 left out, 1 not checked, 1 interrupted"
+    assert_golden(TEXTS, INTERRUPTED, lines)
 
 
 def test_an_interrupt_leaves_the_reports(monkeypatch: pytest.MonkeyPatch, checks: list[list[str]]) -> None:
     interrupting(monkeypatch, checks)
-    status, found = json_of("--junit", "report.xml")
-    assert (status, found["result"]) == (130, "interrupted")
-    states = ["expected", "left out", "interrupted", "not checked"]
-    assert [model["state"] for model in found["models"]] == states
+    status, summary = json_of("counter", "--junit", "report.xml")
+    assert (status, summary["result"]) == (130, "interrupted")
+    assert summary["counts"] == counts(expected=1, left_out=1, not_checked=1, interrupted=1)
+    assert [*states_of(summary).values()] == ["expected", "left out", "interrupted", "not checked"]
     suite = ElementTree.parse("report.xml").getroot()
     assert [suite.get(key) for key in ("tests", "failures", "errors", "skipped")] == ["4", "0", "1", "2"]
 
@@ -291,17 +295,17 @@ def test_a_check_that_dies_costs_one_line(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(child_check, "run", lambda words: (-11, "", "one\ntwo"))
     status, lines = shown("counter", "--kind", "finding")
     assert status == 10
-    assert lines[1].startswith("  two  UNEXPECTED   ended with status -11")
-    assert lines[3:6] == ["counter two: ended with status -11", "  one", "  two"]
+    assert_golden(TEXTS, DIED, lines)
 
 
 @pytest.mark.usefixtures("checks")
 def test_a_model_with_a_mistake_costs_one_line(counter: Path) -> None:
     text = MANIFEST.replace('["BelowTwo"]', '["BelowTow"]')
     (counter / "models.toml").write_text(text, encoding="utf-8")
-    status, lines = shown("counter", "--kind", "finding")
-    assert status == 10
-    assert lines[1].startswith("  two  UNEXPECTED   error[KMC346]: the spec has no invariant 'BelowTow'")
+    status, summary = json_of("counter", "--kind", "finding")
+    (model,) = summary["models"]
+    assert (status, model["model"], model["state"]) == (10, "two", "unexpected")
+    assert model["told"].startswith("error[KMC346]: the spec has no invariant 'BelowTow'")
 
 
 def test_a_folder_of_specs_means_all_of_them(tmp_path: Path, counter: Path, checks: list[list[str]]) -> None:
@@ -310,18 +314,8 @@ def test_a_folder_of_specs_means_all_of_them(tmp_path: Path, counter: Path, chec
         shutil.copytree(counter, tmp_path / "specs" / name)
     (tmp_path / "specs" / "notes").mkdir()
     status, lines = shown("specs", "--kind", "finding")
-    assert [ran[1] for ran in checks] == ["specs/one", "specs/two"]
-    assert [line for line in lines if "findings" in line][:2] == ["specs/one, findings", "specs/two, findings"]
-    assert (status, lines[-1]) == (0, "EXPECTED specs: 2 of 2 as expected")
-
-
-def specs_of(lines: Sequence[str]) -> dict[str, str]:
-    """What is said of the first finding, or of the manifest, of each spec in the list."""
-    return {
-        title.partition(",")[0]: " ".join(line.split()).partition(" (")[0]
-        for title, line in pairwise(lines)
-        if title.startswith("specs") and ", " in title
-    }
+    assert (status, [ran[1] for ran in checks]) == (0, ["specs/one", "specs/two"])
+    assert_golden(TEXTS, FOLDER, lines)
 
 
 @pytest.fixture
@@ -335,10 +329,11 @@ def specs(tmp_path: Path, counter: Path) -> Path:
 @pytest.mark.parametrize("place", ["team/lock", "team/a/b/c"])
 def test_specs_at_any_depth_are_checked(place: str, specs: Path, counter: Path) -> None:
     shutil.copytree(counter, specs / place)
-    status, lines = shown("specs", "--kind", "finding")
-    as_expected = "two as expected BelowTwo fails, a trace of 3 states"
-    assert specs_of(lines) == {"specs/one": as_expected, f"specs/{place}": as_expected}
-    assert (status, lines[-1]) == (0, "EXPECTED specs: 2 of 2 as expected")
+    status, summary = json_of("specs", "--kind", "finding")
+    assert (status, states_by_spec(summary)) == (0, {"specs/one": ["expected"], f"specs/{place}": ["expected"]})
+    assert [(model["result"]["invariant"], model["result"]["trace_length"]) for model in summary["models"]] == [
+        *(("BelowTwo", 3), ("BelowTwo", 3))
+    ]
 
 
 @pytest.mark.usefixtures("checks")
@@ -349,31 +344,35 @@ def test_hidden_folders_environments_and_other_files_are_not_entered(place: str,
         (specs / "env" / "pyvenv.cfg").touch()
     if place == "toml_of_others":
         (specs / place / "spec.py").unlink()
-    status, lines = shown("specs", "--kind", "finding")
-    assert (status, lines[-1]) == (0, "EXPECTED specs: 1 of 1 as expected")
+    status, summary = json_of("specs", "--kind", "finding")
+    assert (status, states_by_spec(summary)) == (0, {"specs/one": ["expected"]})
 
 
 @pytest.mark.usefixtures("checks")
 def test_a_link_in_a_circle_ends(specs: Path) -> None:
     (specs / "one" / "again").symlink_to(specs)
-    status, lines = shown("specs", "--kind", "finding")
-    assert (status, lines[-1]) == (0, "EXPECTED specs: 1 of 1 as expected")
+    status, summary = json_of("specs", "--kind", "finding")
+    assert (status, states_by_spec(summary)) == (0, {"specs/one": ["expected"]})
 
 
 @pytest.mark.usefixtures("checks")
 @pytest.mark.parametrize(
-    ("manifest", "told"), [(None, "specs/bare has no models.toml"), ("# none yet\n", "it has no models")]
+    ("manifest", "reason"), [(None, "specs/bare has no models.toml"), ("# none yet\n", "it has no models")]
 )
-def test_a_spec_without_models_is_told_and_skipped(manifest: str | None, told: str, specs: Path, counter: Path) -> None:
+def test_a_spec_without_models_is_named_and_skipped(
+    manifest: str | None, reason: str, specs: Path, counter: Path
+) -> None:
     shutil.copytree(counter, specs / "bare")
     (specs / "bare" / "models.toml").unlink()
     if manifest is not None:
         (specs / "bare" / "models.toml").write_text(manifest, encoding="utf-8")
-    status, lines = shown("specs", "--kind", "finding", "--junit", "report.xml")
-    assert specs_of(lines)["specs/bare"] == f"models.toml left out {told}"
-    assert (status, lines[-1]) == (0, "EXPECTED specs: 1 of 2 as expected, 1 left out")
+    status, summary = json_of("specs", "--kind", "finding", "--junit", "report.xml")
+    assert (status, states_by_spec(summary)) == (0, {"specs/one": ["expected"], "specs/bare": ["left out"]})
+    assert [model["told"] for model in summary["models"] if model["spec"] == "specs/bare"] == [reason]
+    if manifest is None:
+        assert_golden(TEXTS, SKIPPED, shown("specs", "--kind", "finding")[1])
     (case,) = ElementTree.parse("report.xml").iterfind(".//testcase[@classname='bare.manifests']")
-    assert [detail.get("message") for detail in case.iterfind("skipped")] == [f"left out: {told}"]
+    assert [detail.get("message") for detail in case.iterfind("skipped")] == [f"left out: {reason}"]
 
 
 def test_a_folder_of_specs_without_all_says_what_to_type(specs: Path, counter: Path) -> None:
@@ -384,11 +383,12 @@ def test_a_folder_of_specs_without_all_says_what_to_type(specs: Path, counter: P
 
 
 @pytest.mark.usefixtures("checks")
-def test_a_spec_in_several_folders_without_models_is_told_once(specs: Path, counter: Path) -> None:
+def test_a_spec_in_several_folders_without_models_is_named_once(specs: Path, counter: Path) -> None:
     (specs / "bare" / "actions").mkdir(parents=True)
     shutil.copy(counter / "spec.py", specs / "bare" / "actions")
     (specs / "bare" / "types.py").touch()
-    assert specs_of(shown("specs", "--kind", "finding")[1]).keys() == {"specs/one", "specs/bare"}
+    _, summary = json_of("specs", "--kind", "finding")
+    assert [model["spec"] for model in summary["models"]] == ["specs/bare", "specs/one"]
 
 
 @pytest.mark.usefixtures("checks")
@@ -399,12 +399,14 @@ def test_a_spec_in_several_folders_without_models_is_told_once(specs: Path, coun
 def test_a_broken_manifest_costs_its_own_line(text: str, told: str, specs: Path, counter: Path) -> None:
     shutil.copytree(counter, specs / "broken")
     (specs / "broken" / "models.toml").write_text(text, encoding="utf-8")
-    status, lines = shown("specs", "--kind", "finding", "--junit", "report.xml")
-    assert specs_of(lines)["specs/broken"].startswith(f"models.toml UNEXPECTED {told}")
-    assert any("--> specs/broken/models.toml:" in line for line in lines)
-    assert (status, lines[-1]) == (10, "UNEXPECTED specs: 1 of 2 as expected, 1 unexpected")
+    status, summary = json_of("specs", "--kind", "finding", "--junit", "report.xml")
+    assert (status, states_by_spec(summary)) == (10, {"specs/broken": ["unexpected"], "specs/one": ["expected"]})
+    assert next(model["told"] for model in summary["models"] if model["spec"] == "specs/broken").startswith(told)
+    if told.startswith("error[KMC321]"):
+        assert_golden(TEXTS, BROKEN, shown("specs", "--kind", "finding")[1])
     (failure,) = ElementTree.parse("report.xml").iterfind(".//testcase[@classname='broken.manifests']/failure")
     assert failure.get("message", "").startswith(told)
+    assert "--> specs/broken/models.toml:" in (failure.text or "")
 
 
 @pytest.mark.parametrize(
@@ -478,3 +480,8 @@ def test_models_findings_and_mutants_are_listed_apart(words: tuple[str, ...], co
     text = MANIFEST.replace("smoke", "small")
     (counter / "models.toml").write_text(text, encoding="utf-8")
     assert "name one of its models: small, large; findings: two; mutants: lame" in kmc("check", "counter").stderr
+
+
+def test_the_golden_texts_are_those_of_the_tests_above() -> None:
+    kinds = {UNEXPECTED, WARNED, OUT_OF_TIME, TRACE, LIMIT_REACHED, WRONG_COUNT, INTERRUPTED, DIED, FOLDER, SKIPPED}
+    assert golden_texts(TEXTS).keys() == kinds | {BROKEN}
