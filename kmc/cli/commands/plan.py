@@ -19,6 +19,7 @@ from kmc.bench.machine import cores
 from kmc.bench.processes import run_job
 from kmc.checking.memory_need import BESIDES_BYTES, table_bytes
 from kmc.checking.model_choice import choose_model
+from kmc.checking.unread.savings import unread_savings
 from kmc.cli.options.completion import MODEL_TYPE, SPEC_TYPE
 from kmc.cli.options.shared_options import debug_option, json_option, set_option
 from kmc.cli.text.console import say, show, stderr
@@ -63,13 +64,16 @@ Exit status: 0 an estimate was made, which proves nothing; 2 wrong command line,
 @click.option("--sample", metavar="N", type=click.IntRange(1000), default=SAMPLE_STATES, show_default=True,
               help="Explore the first levels until they have N states.")  # fmt: skip
 @click.option("--threads", metavar="N", type=click.IntRange(1, 64), help="Threads of the sample; default: all cores.")
+@click.option("--unread/--no-unread", "looks_for_unread", default=True, show_default=True,
+              help="Look for what nothing reads any more, for ten seconds at most.")  # fmt: skip
 @json_option
 @click.option("--quiet", is_flag=True, help="No progress.")
 @debug_option
 def plan(**given: Any) -> int:
     """Explore the first levels of MODEL of SPEC, and extrapolate their growth: states, memory, disk and time.
 
-    The output says whether this machine suffices, and names the command to type.
+    The output says whether this machine suffices, and names the command to type. It warns of fields and messages
+    that no guard and no property reads any more, with what dropping them would save.
     """
     estimate = _planned(given)
     if given["as_json"]:
@@ -91,6 +95,10 @@ def _planned(given: Mapping[str, Any]) -> dict[str, Any]:
         memory = int(available_bytes() * _MEMORY_SHARE)
         root = str(find_spec_root(given["spec"]))
         sample = run_job(Request(root, str(cfg), NATIVE, threads, given["sample"], memory), folder)
+        savings = None
+        if given["looks_for_unread"]:
+            line.update("Looking for what nothing reads any more.")
+            savings = unread_savings(model)
     # A check of it ends where the sample found a failure, with the same states.
     growth = forecast(sample["levels"], model.max_depth, ended=sample["stopped"] is None or sample["findings"] > 0)
     expected = None
@@ -113,6 +121,7 @@ def _planned(given: Mapping[str, Any]) -> dict[str, Any]:
         "row_bytes": round(sample["rows_bytes"] / max(1, sample["distinct"]), 1),
         "expected_states": expected,
         "needs": [_needs(states, growth, sample, threads) for states in ([expected] if expected else _ends(growth))],
+        "unread": None if savings is None else asdict(savings),
         "available_memory_bytes": available_bytes(),
         "check": check,
     }
@@ -165,14 +174,22 @@ def _lines(estimate: Mapping[str, Any]) -> Iterator[str]:
         yield "The figures that follow are for the sample: the model needs more."
     for key, title in (("memory_bytes", "In memory"), ("disk_bytes", "On disk, with --shards")):
         yield f"{title}: {' to '.join(dict.fromkeys(bytes_in_words(need[key]) for need in needs))}."
-    if growth["is_exact"]:
-        yield from _advice(estimate)
-        return
-    for cores_ in needs[-1]["seconds_by_cores"]:
+    for cores_ in needs[-1]["seconds_by_cores"] if not growth["is_exact"] else ():
         times = dict.fromkeys(seconds_in_words(need["seconds_by_cores"][cores_]) for need in needs)
         how = "" if cores_ == str(sample["threads"]) else f", if they scale at {_SCALING:.0%}"
         yield f"On {cores_} cores: {' to '.join(times)}{how}."
+    if estimate["unread"]:
+        yield from _unread_lines(estimate["unread"])
     yield from _advice(estimate)
+
+
+def _unread_lines(savings: Mapping[str, Any]) -> Iterator[str]:
+    """The state that nothing reads any more, and what is left of the first levels without it."""
+    first = f"the {savings['states']:,} states of the first {savings['levels']} levels"
+    yield f"Unread: no guard and no property reads what follows any more. Of {first} are left"
+    for index, saving in enumerate(savings["dropped"]):
+        yield f"    {saving['states']:,} {'also ' if index else ''}without {saving['what']}"
+    yield "An abstraction drops it, and kmc check --verify-abstractions proves that nothing is lost: docs/models.md."
 
 
 def _between(low: int, high: int) -> str:

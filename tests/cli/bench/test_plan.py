@@ -97,7 +97,7 @@ def test_growth_that_does_not_slow_down_has_no_end_in_sight(levels: list[int]) -
 
 
 def test_a_small_model_is_told_exactly_with_the_command_to_type() -> None:
-    told = kmc("plan", "kraft", "smoke", "--quiet")
+    told = kmc("plan", "kraft", "smoke", "--no-unread", "--quiet")
     assert told.exit_code == 0, told.stderr
     assert "Exact: these are all 10,468 states within the bounds of the model." in told.stdout
     assert "kmc check kraft smoke" in told.stdout.splitlines()[-1]
@@ -111,32 +111,40 @@ def test_a_model_that_fails_soon_is_planned_to_end_there() -> None:
     assert "Estimate" not in told.stdout
     assert "--spark" not in told.stdout
     assert told.stdout.splitlines()[-1].startswith("This machine suffices")
-    found = json.loads(kmc("plan", "kraft", "restarts", "--quiet", "--threads", "1", "--json").stdout)
+    found = json.loads(kmc("plan", "kraft", "restarts", "--no-unread", "--quiet", "--threads", "1", "--json").stdout)
     assert (found["forecast"]["is_exact"], found["forecast"]["states_high"]) == (True, found["sample"]["states"])
 
 
 def test_a_plan_as_json_says_how_it_was_made() -> None:
-    told = kmc("plan", "kraft", "standard", "--sample", "8000", "--threads", "1", "--json", "--quiet")
+    told = kmc("plan", "kraft", "standard", "--sample", "8000", "--threads", "1", "--no-unread", "--json", "--quiet")
     found = json.loads(told.stdout)
     assert 8000 <= found["sample"]["states"] < 36_862
     assert not found["forecast"]["is_exact"]
     assert found["check"] == ["kmc", "check", "kraft", "standard"]
     assert set(found["needs"][0]["seconds_by_cores"]) == {"1", "16", "64"}
-    text = kmc("plan", "kraft", "standard", "--sample", "8000", "--threads", "1", "--quiet").stdout
+    text = kmc("plan", "kraft", "standard", "--sample", "8000", "--threads", "1", "--no-unread", "--quiet").stdout
     assert "Estimate: " in text
     assert "if they scale at 70%" in text
 
 
 def test_the_command_to_type_has_quotes_where_a_shell_needs_them() -> None:
     given = "Server={s1,s2}"
-    told = kmc("plan", "kraft", "smoke", "--set", given, "--sample", "1000", "--threads", "1", "--quiet")
+    told = kmc("plan", "kraft", "smoke", "--set", given, "--sample", "1000", "--threads", "1", "--no-unread", "--quiet")
     assert told.exit_code == 0, told.stderr
     assert "kmc check kraft smoke --set 'Server={s1,s2}'" in told.stdout
 
 
 def test_a_count_of_the_manifest_is_planned_with() -> None:
-    words = ("plan", "kip_996", "smoke", "--sample", "1000", "--quiet")
+    words = ("plan", "kip_996", "smoke", "--sample", "1000", "--no-unread", "--quiet")
     found = json.loads(kmc(*words, "--json").stdout)
     expected = sum(levels_of("kip_996", "smoke"))
     assert (found["expected_states"], [need["states"] for need in found["needs"]]) == (expected, [expected])
     assert f"Known: the manifest expects {expected:,} states; what follows is for these.\n" in kmc(*words).stdout
+
+
+def test_what_nothing_reads_any_more_is_named_with_what_it_costs() -> None:
+    told = kmc("plan", "two_phase_commit", "smoke", "--threads", "1", "--quiet").stdout
+    assert "Of the 288 states of the first 11 levels are left\n    136 without prepared of State while tm is " in told
+    found = json.loads(kmc("plan", "two_phase_commit", "smoke", "--threads", "1", "--quiet", "--json").stdout)
+    (only,) = found["unread"]["dropped"]
+    assert only == {"what": "prepared of State while tm is Aborted or Committed", "states": 136}

@@ -1,0 +1,1 @@
+"""What a model would save without the state that nothing reads any more."""
