@@ -6,6 +6,7 @@ README.md proves what they preserve, and `kmc check --verify-abstractions` check
 from kmc.lang import Bool, Int, constant, count
 from kmc.spec import spec
 
+from ..consensus.kip_996.cluster import MaxValuesPerEpoch
 from .mutants import RestartForgetsQuorumState
 from .types import (
     BeginQuorumEpochRequest,
@@ -14,7 +15,6 @@ from .types import (
     FetchResponseDiverging,
     FetchResponseOk,
     LargestEpoch,
-    MaxValuesPerEpoch,
     RequestVoteRequest,
     RequestVoteResponse,
     ServerState,

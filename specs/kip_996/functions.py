@@ -1,4 +1,4 @@
-"""Helpers of kraft_kip_996_functions.tla that are not shared: counters, voters, transitions, configurations.
+"""Helpers of kraft_kip_996_functions.tla that are not shared: counters, voters, transitions, a change of role.
 
 A helper that reads the variables of server s in TLA+ takes that server's record, `me`, and `s` where it needs the
 name; one that assigns them returns the record changed.
@@ -11,13 +11,10 @@ from .mutants import CandidatesWithoutPreVote, ResignedKeepsEpoch
 from .network import fetch_request_or_res_lost
 from .types import (
     CommonResponse,
-    Config,
-    ConfigCommand,
     Error,
     FetchState,
     LastFetchRes,
     MaxDisruptiveElectionTriggers,
-    OffsetAndEntry,
     ServerState,
     TestLiveness,
     Transition,
@@ -243,27 +240,6 @@ def reset_follower_fetch_state(members):
 def fail_any_pending_writes(st, me):
     """FailAnyPendingWritesIfLeader(s): inv_neg_acked with what the server has pending; its pending_ack becomes {}."""
     return st.inv_neg_acked | me.pending_ack
-
-
-def is_config_command(entry):
-    """IsConfigCommand(server_log, offset), of that entry."""
-    return isinstance(entry.value, ConfigCommand)
-
-
-def most_recent_reconfig_entry(log):
-    """MostRecentReconfigEntry(server_log); an error where the log has none, as CHOOSE is in TLC."""
-    offset = max(o for o in log.offsets() if is_config_command(log.at(o)))
-    return OffsetAndEntry(offset=offset, entry=log.at(offset))
-
-
-def no_config():
-    """NoConfig: of a server that lost its disk."""
-    return Config(id=0, members=set(), committed=False)
-
-
-def config_for(offset, reconfig_entry, ci):
-    """ConfigFor(offset, reconfig_entry, ci): the configuration that the entry at `offset` made, with ci committed."""
-    return Config(id=reconfig_entry.value.id, members=reconfig_entry.value.members, committed=ci >= offset)
 
 
 def maybe_switch_configurations(me, s, curr_config, new_state):

@@ -7,6 +7,7 @@ keep. One promise is about states: weaker than Durability, it tells a lost value
 from kmc.lang import count
 from kmc.spec import spec
 
+from ..consensus.kip_996.configurations import most_recent_reconfig_offset
 from ..consensus.promises import (
     epochs_never_fall,
     follows_newer_leader,
@@ -15,7 +16,6 @@ from ..consensus.promises import (
     logs_only_grow,
     votes_are_kept,
 )
-from .functions import most_recent_reconfig_entry
 from .network import connected
 from .types import ServerState
 
@@ -127,7 +127,7 @@ def newly_committed(old, new):
     if new.state == ServerState.LEADER and new.hwm > old.hwm:
         return new.hwm
     if new.state == ServerState.RESIGNED and new.config.committed and not old.config.committed:
-        return most_recent_reconfig_entry(old.log).offset
+        return most_recent_reconfig_offset(old.log)
     return 0
 
 

@@ -6,24 +6,13 @@ state that it is given, so an action passes the old one and sets its other varia
 
 from kmc.lang import count, pair, require, subsets
 
-from ..consensus.kip_996.network import drop
-from .types import (
-    BeginQuorumEpochRequest,
-    FetchResponse,
-    MaxConnectivityChanges,
-    RequestVoteRequest,
-    RequestVoteResponse,
-)
+from ..consensus.kip_996.network import discard, drop
+from .types import BeginQuorumEpochRequest, FetchResponse, RequestVoteRequest, RequestVoteResponse
 
 
 def new_connected_pairs(st, dead):
     """NewConnectedPairs, without the choices that connect a dead server."""
     return subsets({p for p in st.net_connectivity if len(p & dead) == 0})
-
-
-def can_change_connectivity(st):
-    """CanChangeConnectivity."""
-    return st.net_connectivity_ctr < MaxConnectivityChanges
 
 
 def change_connectivity(st, connected_pairs):
@@ -70,10 +59,8 @@ def reply(st, d, m):
     """Reply(d, m): d has been processed, and m is sent; only if the ends are connected."""
     require(connected(st, m.dest, m.source))
     require(d in st.net_messages)
-    return st.set(
-        net_messages=st.net_messages.discard(d).send(m),
-        net_messages_processed=st.net_messages_processed.send(d),
-    )
+    processed = discard(st, d)
+    return processed.set(net_messages=processed.net_messages.send(m))
 
 
 def has_inflight_vote_req(st, s, pre_vote):

@@ -18,6 +18,7 @@ from kmc.spec import (
 )
 
 from ..consensus.kip_996.cluster import Value
+from ..consensus.kip_996.configurations import ServerId
 from ..consensus.kip_996.properties import ValuesEventuallyAcked
 from ..consensus.progress import (
     every_server_fetches_again,
@@ -38,7 +39,7 @@ from .properties import (
     ReconfigurationNotStuck,
     functional_leader_exists,
 )
-from .types import ServerId, ServerState
+from .types import ServerState
 
 
 @spec.specification

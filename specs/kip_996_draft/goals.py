@@ -5,7 +5,9 @@ No model reaches all of it; the manifest's models together do, and each says wha
 
 from kmc.spec import spec
 
+from ..consensus.kip_996.cluster import MaxAddReconfigs, MaxRemoveReconfigs
 from ..consensus.kip_996.codes import Command
+from ..consensus.kip_996.configurations import AddVoter, RemoveVoter, most_recent_command
 from ..consensus.kip_996.rules import truncate_log
 from ..consensus.reachable import (
     commits_in_own_epoch,
@@ -14,17 +16,7 @@ from ..consensus.reachable import (
     refuses_pre_vote,
     two_servers_are_in,
 )
-from .functions import most_recent_reconfig_entry
-from .types import (
-    AddVoter,
-    FetchResponseDiverging,
-    MaxAddReconfigs,
-    MaxRemoveReconfigs,
-    RemoveVoter,
-    RequestVoteResponse,
-    Role,
-    ServerState,
-)
+from .types import FetchResponseDiverging, RequestVoteResponse, Role, ServerState
 
 
 @spec.reachable
@@ -99,8 +91,7 @@ def a_log_is_truncated(st):
 def a_voter_is_added(st):
     """A leader has committed an AddVoter (KIP-853)."""
     return MaxAddReconfigs > 0 and any(
-        leads_with_committed_config(me, ServerState.LEADER)
-        and isinstance(most_recent_reconfig_entry(me.log).entry.value, AddVoter)
+        leads_with_committed_config(me, ServerState.LEADER) and isinstance(most_recent_command(me.log), AddVoter)
         for me in st.servers.values()
     )
 
@@ -109,8 +100,7 @@ def a_voter_is_added(st):
 def a_voter_is_removed(st):
     """A leader has committed a RemoveVoter, and leads on (KIP-853)."""
     return MaxRemoveReconfigs > 0 and any(
-        leads_with_committed_config(me, ServerState.LEADER)
-        and isinstance(most_recent_reconfig_entry(me.log).entry.value, RemoveVoter)
+        leads_with_committed_config(me, ServerState.LEADER) and isinstance(most_recent_command(me.log), RemoveVoter)
         for me in st.servers.values()
     )
 

@@ -6,6 +6,7 @@ keep. The draft breaks some of these promises; the manifest holds the shortest t
 
 from kmc.spec import spec
 
+from ..consensus.kip_996.configurations import most_recent_reconfig_offset
 from ..consensus.promises import (
     epochs_never_fall,
     follows_newer_leader,
@@ -14,7 +15,6 @@ from ..consensus.promises import (
     logs_only_grow,
     votes_are_kept,
 )
-from .functions import most_recent_reconfig_entry
 from .types import Role, ServerState
 
 UNATTACHED_STATES = {ServerState.UNATTACHED, ServerState.VOTED}
@@ -154,7 +154,7 @@ def newly_committed(old, new):
     if new.state == ServerState.LEADER and new.hwm > old.hwm:
         return new.hwm
     if new.state == ServerState.UNATTACHED and new.config.committed and not old.config.committed:
-        return most_recent_reconfig_entry(old.log).offset
+        return most_recent_reconfig_offset(old.log)
     return 0
 
 

@@ -6,16 +6,9 @@ state that it is given, so an action passes the old one and sets its other varia
 
 from kmc.lang import count, pair, pairs, product, require
 
-from ..consensus.kip_996.network import drop
-from .types import (
-    BeginQuorumEpochRequest,
-    FetchResponse,
-    MaxConnectivityChanges,
-    MaxDisconnectedPairs,
-    RequestVoteRequest,
-    RequestVoteResponse,
-    ServerId,
-)
+from ..consensus.kip_996.configurations import ServerId
+from ..consensus.kip_996.network import discard, drop
+from .types import BeginQuorumEpochRequest, FetchResponse, MaxDisconnectedPairs, RequestVoteRequest, RequestVoteResponse
 
 
 def all_connected():
@@ -61,11 +54,6 @@ def change_connectivity(st, disconnected_pairs):
     )
 
 
-def can_change_connectivity(st):
-    """The first conjunct of ChangeConnectivity(dead_servers)."""
-    return st.net_connectivity_ctr < MaxConnectivityChanges
-
-
 def connected(st, s1, s2):
     """Connected(s1, s2): a server is connected to itself."""
     return s1 == s2 or st.net_connectivity[pair(s1, s2)]
@@ -105,10 +93,8 @@ def reply(st, d, m):
     """Reply(d, m): d has been processed, and m is sent; only if the ends are connected."""
     require(connected(st, m.dest, m.source))
     require(d in st.net_messages)
-    return st.set(
-        net_messages=st.net_messages.discard(d).send(m),
-        net_messages_processed=st.net_messages_processed.send(d),
-    )
+    processed = discard(st, d)
+    return processed.set(net_messages=processed.net_messages.send(m))
 
 
 def has_inflight_vote_req(st, s, pre_vote):

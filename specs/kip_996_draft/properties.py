@@ -3,12 +3,13 @@
 from kmc.lang import count
 from kmc.spec import always_eventually, for_all, leads_to, spec
 
-from ..consensus.kip_996.cluster import Hosts, Value
+from ..consensus.kip_996.cluster import Hosts, MaxAddReconfigs, MaxRemoveReconfigs, Value
+from ..consensus.kip_996.configurations import ServerId, is_config_command
 from ..consensus.kip_996.properties import leaders_agree, logs_match, value_in_server_log
 from ..consensus.quorums import majority_count
-from .functions import OBSERVER_STATES, is_config_command
+from .functions import OBSERVER_STATES
 from .network import connected
-from .types import MaxAddReconfigs, MaxRemoveReconfigs, Role, ServerId, ServerState
+from .types import Role, ServerState
 
 spec.symmetry("symmHosts", Hosts)
 spec.symmetry("symmServers", ServerId, Hosts)

@@ -14,6 +14,7 @@ from kmc.spec import (
 )
 
 from ..consensus.kip_996.cluster import Value
+from ..consensus.kip_996.configurations import ServerId
 from ..consensus.kip_996.properties import ValuesEventuallyAcked
 from ..consensus.progress import (
     every_server_fetches_again,
@@ -24,7 +25,6 @@ from ..consensus.progress import (
 )
 from .actions.timeouts import voter_election_timeout
 from .properties import EventuallyLeaderElected, NotStuckInProspective, ReconfigurationNotStuck
-from .types import ServerId
 
 
 @spec.specification

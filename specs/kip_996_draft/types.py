@@ -2,36 +2,23 @@
 
 Mirrors kraft_kip_996_types.tla and the variables of network.tla (Vanlightly/kafka-tlaplus, kraft/kip_996, commit
 8110081) under their names, in snake_case. README.md says what is left out, and which oddities are kept.
+Servers and configurations are those of `../consensus/kip_996/configurations.py`.
 """
 
-from kmc.lang import (
-    Bool,
-    Enum,
-    Int,
-    Map,
-    Message,
-    MessageSet,
-    Opt,
-    Pair,
-    PartialMap,
-    Record,
-    Seq,
-    Set,
-    constant,
-    spawned,
+from kmc.lang import Bool, Enum, Int, Map, Message, MessageSet, Opt, Pair, PartialMap, Record, Seq, Set, constant
+
+from ..consensus.kip_996.cluster import (
+    MaxAddReconfigs,
+    MaxConnectivityChanges,
+    MaxEpoch,
+    MaxRemoveReconfigs,
+    MaxRestarts,
+    Value,
 )
-from kmc.spec import spec
-
-from ..consensus.kip_996.cluster import Hosts, InitClusterSize, MaxEpoch, Value
 from ..consensus.kip_996.codes import Command, FetchResult
+from ..consensus.kip_996.configurations import Config, ConfigCommand, DiskId, Identity, ServerId
 
-MaxValuesPerEpoch = constant("MaxValuesPerEpoch", Int(0, 15), "How many values a leader takes in one epoch")
 MaxCrashes = constant("MaxCrashes", Int(0, 7), "How many servers may crash and lose their disk")
-MaxRestarts = constant("MaxRestarts", Int(0, 15), "How many restarts may happen")
-MaxAddReconfigs = constant("MaxAddReconfigs", Int(0, 7), "How many voters may be added")
-MaxRemoveReconfigs = constant("MaxRemoveReconfigs", Int(0, 7), "How many voters may be removed")
-MaxSpawnedServers = constant("MaxSpawnedServers", Int(1, 7), "How many servers may ever start, the first ones included")
-MaxConnectivityChanges = constant("MaxConnectivityChanges", Int(0, 15), "How often connections may change")
 MaxDisconnectedPairs = constant(
     "MaxDisconnectedPairs", Int(0, 63), "How many pairs of servers may be disconnected, those of dead servers included"
 )
@@ -39,7 +26,6 @@ TestLiveness = constant(
     "TestLiveness", Bool, "Timeouts and resignations happen for a reason only, and epochs have no limit"
 )
 
-spec.assume(MaxSpawnedServers >= InitClusterSize)  # kmc's own: the first servers are among the identifiers
 
 # Bounds that only kmc needs: a run that exceeds one stops with an error. Without TestLiveness only a candidate raises
 # the epoch, up to MaxEpoch; with it, lost votes can raise epochs for ever.
@@ -57,12 +43,9 @@ MaxLogLength = constant(
     LargestEpoch + len(Value) + MaxAddReconfigs + MaxRemoveReconfigs,
 )
 
-ServerId = spawned("ServerId", MaxSpawnedServers, started="servers")
 Epoch = Int(0, LargestEpoch)
 Offset = Int(0, MaxLogLength)
 FetchOffset = Int(0, MaxLogLength + 1)
-ConfigId = Int(0, 1 + MaxAddReconfigs + MaxRemoveReconfigs)
-DiskId = Int(0, MaxSpawnedServers - InitClusterSize)
 
 
 # A correction, off by default: in the TLA+ text a refused vote is still given.
@@ -100,57 +83,12 @@ class Error(Enum):
     ) = range(7)
 
 
-class Identity(Record):
-    """Where a server runs: its host, and a disk that no other server had (KIP-853, directory id)."""
-
-    host: Hosts
-    disk_id: DiskId
-
-
-class Config(Record):
-    """A configuration: the voters, and whether the command that made it is known to be committed."""
-
-    id: ConfigId
-    members: Set[ServerId]
-    committed: Bool
-
-
-class ConfigCommand(Record, abstract=True):
-    """The value of an entry that changes the configuration."""
-
-    id: ConfigId
-    members: Set[ServerId]
-
-
-class InitCluster(ConfigCommand):
-    """The first configuration."""
-
-
-class AddVoter(ConfigCommand):
-    """KIP-853: adds a voter."""
-
-    new: ServerId
-
-
-class RemoveVoter(ConfigCommand):
-    """KIP-853: removes a voter."""
-
-    old: ServerId
-
-
 class Entry(Record):
     """A log entry; a leader's own entry at the start of its epoch has no value."""
 
     command: Command
     epoch: Epoch
     value: Value | ConfigCommand | None
-
-
-class OffsetAndEntry(Record):
-    """An entry with its place; offsets count from 1."""
-
-    offset: Offset
-    entry: Entry
 
 
 class RequestVoteRequest(Message):

@@ -1,4 +1,14 @@
-"""What both texts of KIP-996 do with a message that is lost or processed (network.tla)."""
+"""What both texts of KIP-996 do with a message that is lost or processed, and with connections (network.tla).
+
+What depends on who is connected stands in the specs: in the draft a server is connected to itself.
+"""
+
+from .cluster import MaxConnectivityChanges
+
+
+def can_change_connectivity(st):
+    """CanChangeConnectivity, in the draft the first conjunct of ChangeConnectivity(dead_servers)."""
+    return st.net_connectivity_ctr < MaxConnectivityChanges
 
 
 def drop(st, dropped):

@@ -1,13 +1,17 @@
-"""Rules on one server that both texts of KIP-996 have: its log, the position of a fetch, what a leader commits.
+"""Rules on one server that both texts of KIP-996 have: its log, its disk, a fetch's position, what a leader commits.
 
 A rule that reads the variables of server s in TLA+ takes that server's record, `me`, and `s` where it needs the name;
 one that assigns them returns the record changed. Rules that name a server state or make a record stand in the specs,
 since the states and records of the two texts differ.
 """
 
+from kmc.lang import count
+
 from ..logs import highest_common_offset, knows_position
 from ..quorums import is_quorum
+from .cluster import MaxValuesPerEpoch
 from .codes import Command
+from .configurations import config_for, most_recent_config, no_config
 from .mutants import AnyPositionIsValid, LeaderCommitsAlone, OwnVoteElects
 
 
@@ -67,6 +71,21 @@ def updated_follower_end_offset_map(me, new_members):
     return {s1: known[s1] if s1 in known else 0 for s1 in new_members}
 
 
+def without_disk(me):
+    """What CrashLoseState(s) leaves of the variables that both texts have, but for state and fetch state."""
+    return me.set(
+        config=no_config(),
+        current_epoch=0,
+        leader=None,
+        voted_for=None,
+        votes_recv=set(),
+        flwr_end_offset={},
+        pending_ack=set(),
+        log=[],
+        hwm=0,
+    )
+
+
 def has_pending_config_command(me):
     """HasPendingConfigCommand(i): one uncommitted reconfiguration at a time (KIP-853)."""
     return not me.config.committed
@@ -75,6 +94,17 @@ def has_pending_config_command(me):
 def leader_has_committed_offsets_in_current_epoch(me):
     """LeaderHasCommittedOffsetsInCurrentEpoch(s): else it takes no reconfiguration (KIP-853)."""
     return any(me.log.at(offset).epoch == me.current_epoch and me.hwm >= offset for offset in me.log.offsets())
+
+
+def reconfigured(me, entry):
+    """The leader with the command in its log, and its configuration in force at once."""
+    new_log = me.log.append(entry)
+    new_config = config_for(len(new_log), entry, me.hwm)
+    return me.set(
+        log=new_log,
+        config=new_config,
+        flwr_end_offset=updated_follower_end_offset_map(me, new_config.members),
+    )
 
 
 def removes_server_from_cluster(me, s, new_hwm):
@@ -113,3 +143,34 @@ def new_highwater_mark(me, s, new_end_offset):
 def values_to_ack(me, new_hwm):
     """The pending values that become committed."""
     return {v for v in me.pending_ack if any(me.log.at(offset).value == v for offset in range(me.hwm + 1, new_hwm + 1))}
+
+
+def advance_hwm(st, me, s, new_end_offset, new_hwm):
+    """AdvanceHwm, which the draft has no name for: acknowledge what is committed, and follow the configuration."""
+    to_ack = values_to_ack(me, new_hwm)
+    new_config = most_recent_config(me.log, new_hwm)
+    node = me.set(
+        config=new_config,
+        pending_ack=me.pending_ack - to_ack,
+        hwm=new_hwm,
+        flwr_end_offset={s1: new_end_offset[s1] if s1 in new_end_offset else 0 for s1 in new_config.members},
+    )
+    return st.set(servers=st.servers.set(s, node), inv_pos_acked=st.inv_pos_acked | to_ack)
+
+
+def within_values_per_epoch_limit(me):
+    """WithinValuesPerEpochLimit(s)."""
+    values = count(entry.epoch == me.current_epoch and entry.command == Command.APPEND_COMMAND for entry in me.log)
+    return values < MaxValuesPerEpoch
+
+
+def with_value_pending(me, new_log, v):
+    """What HandleClientRequest(s), in the draft ClientRequest(s), does to the leader that appended value v to its log.
+
+    The only member of a configuration commits at once, even where that member is another server.
+    """
+    return me.set(
+        log=new_log,
+        hwm=len(new_log) if len(me.config.members) == 1 else me.hwm,
+        pending_ack=me.pending_ack | {v},
+    )

@@ -2,28 +2,24 @@
 
 from kmc.spec import spec
 
-from ...consensus.kip_996.rules import apply_state
+from ...consensus.kip_996.cluster import MaxRestarts
+from ...consensus.kip_996.configurations import ServerId
+from ...consensus.kip_996.network import can_change_connectivity
+from ...consensus.kip_996.rules import apply_state, without_disk
 from ...consensus.logs import last_epoch
 from ..functions import (
     blank_fetch_state,
     boot_time_unattached,
     fail_any_pending_writes,
     is_voter,
-    no_config,
     no_transition,
     reset_follower_fetch_state,
     transition_to_resigned,
 )
 from ..liveness import liveness_elections_can_progress
 from ..mutants import RestartForgetsQuorumState, RestartLosesUncommitted
-from ..network import (
-    can_change_connectivity,
-    change_connectivity,
-    connected_pairs_without_server,
-    disconnect_server,
-    new_connected_pairs,
-)
-from ..types import MaxPermCrashes, MaxRestarts, ServerId, ServerState
+from ..network import change_connectivity, connected_pairs_without_server, disconnect_server, new_connected_pairs
+from ..types import MaxPermCrashes, ServerState
 
 
 @spec.action
@@ -95,19 +91,7 @@ def crash_lose_state(st, s: ServerId):
     me = st.servers[s]
     if not is_voter(me, s):
         return
-    dead = me.set(
-        state=ServerState.DEAD_NO_STATE,
-        config=no_config(),
-        current_epoch=0,
-        leader=None,
-        voted_for=None,
-        votes_recv=set(),
-        fetch_state=blank_fetch_state(),
-        flwr_end_offset={},
-        pending_ack=set(),
-        log=[],
-        hwm=0,
-    )
+    dead = without_disk(me).set(state=ServerState.DEAD_NO_STATE, fetch_state=blank_fetch_state())
     for _ in range(liveness_elections_can_progress(st, connected_pairs_without_server(st, s))):
         yield disconnect_server(st, s).set(
             servers=st.servers.set(s, dead),

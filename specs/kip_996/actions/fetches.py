@@ -4,8 +4,10 @@ from kmc.lang import count, ways
 from kmc.spec import WEAK, spec
 
 from ...consensus.kip_996.codes import EpochMatch, FetchResult
+from ...consensus.kip_996.configurations import ServerId, most_recent_config
 from ...consensus.kip_996.network import discard
 from ...consensus.kip_996.rules import (
+    advance_hwm,
     apply_state,
     fetches_from_start,
     fetches_known_position,
@@ -19,13 +21,11 @@ from ...consensus.kip_996.rules import (
 )
 from ...consensus.logs import end_offset_for_epoch, epoch_at, last_epoch
 from ..functions import (
-    config_for,
     is_observer,
     is_peer_voter,
     is_voter,
     maybe_handle_common_response,
     maybe_switch_configurations,
-    most_recent_reconfig_entry,
     pending_fetch_lost,
     receivable_message,
     transition_to_resigned,
@@ -47,7 +47,6 @@ from ..types import (
     FetchResponseDiverging,
     FetchResponseNotOk,
     FetchResponseOk,
-    ServerId,
     ServerState,
 )
 
@@ -139,36 +138,17 @@ def diverging_fetch_request(st, m, s, peer):
     yield reply(st, m, response)
 
 
-def committed_config(me, new_hwm):
-    """The configuration of the leader's log, with all up to the new high watermark committed."""
-    config_entry = most_recent_reconfig_entry(me.log)
-    return config_for(config_entry.offset, config_entry.entry, new_hwm)
-
-
 def advance_hwm_and_resign(st, me, s, new_hwm):
     """AdvanceHwmAndResign: the leader's own removal is committed, and it resigns; values still pending fail."""
     to_ack = values_to_ack(me, new_hwm)
     node = apply_state(me, transition_to_resigned(me, s)).set(
-        config=committed_config(me, new_hwm), flwr_end_offset={}, pending_ack=set(), hwm=0
+        config=most_recent_config(me.log, new_hwm), flwr_end_offset={}, pending_ack=set(), hwm=0
     )
     return st.set(
         servers=st.servers.set(s, node),
         inv_pos_acked=st.inv_pos_acked | to_ack,
         inv_neg_acked=st.inv_neg_acked | (me.pending_ack - to_ack),
     )
-
-
-def advance_hwm(st, me, s, new_end_offset, new_hwm):
-    """AdvanceHwm: acknowledge what is committed, and follow the members of the configuration."""
-    to_ack = values_to_ack(me, new_hwm)
-    new_config = committed_config(me, new_hwm)
-    node = me.set(
-        config=new_config,
-        pending_ack=me.pending_ack - to_ack,
-        hwm=new_hwm,
-        flwr_end_offset={s1: new_end_offset[s1] if s1 in new_end_offset else 0 for s1 in new_config.members},
-    )
-    return st.set(servers=st.servers.set(s, node), inv_pos_acked=st.inv_pos_acked | to_ack)
 
 
 def ok_response(me, m, leader, hwm):
@@ -246,8 +226,7 @@ def handle_fetch_response(st, m, s, peer):
         node = apply_state(me, response.transition)
     else:
         new_log = fetched_log(me, m)
-        config_entry = most_recent_reconfig_entry(new_log)
-        curr_config = config_for(config_entry.offset, config_entry.entry, m.hwm)
+        curr_config = most_recent_config(new_log, m.hwm)
         node = maybe_switch_configurations(me, s, curr_config, response.transition).set(
             log=new_log, hwm=m.hwm if isinstance(m, FetchResponseOk) else me.hwm
         )

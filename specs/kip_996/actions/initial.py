@@ -5,20 +5,8 @@ from kmc.spec import spec
 
 from ...consensus.kip_996.cluster import Hosts, InitClusterSize
 from ...consensus.kip_996.codes import Command
-from ..types import (
-    AuxCtrs,
-    Config,
-    CutOffFromFirst,
-    Entry,
-    FetchState,
-    Identity,
-    InitCluster,
-    Node,
-    OldServers,
-    ServerId,
-    ServerState,
-    State,
-)
+from ...consensus.kip_996.configurations import Config, Identity, InitCluster, ServerId
+from ..types import AuxCtrs, CutOffFromFirst, Entry, FetchState, Node, OldServers, ServerState, State
 
 spec.names(init="Init", next="Next", specifications=["Spec", "LivenessSpec"])
 

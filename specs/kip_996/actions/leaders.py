@@ -1,12 +1,13 @@
 """What a leader does, and how others learn of it: BeginQuorumEpoch (KIP-595), and client requests."""
 
-from kmc.lang import count, require
+from kmc.lang import require
 from kmc.spec import WEAK, spec
 
 from ...consensus.kip_996.cluster import Value
 from ...consensus.kip_996.codes import Command, EpochMatch
+from ...consensus.kip_996.configurations import ServerId
 from ...consensus.kip_996.network import discard
-from ...consensus.kip_996.rules import apply_state, elects
+from ...consensus.kip_996.rules import apply_state, elects, with_value_pending, within_values_per_epoch_limit
 from ..abstraction import LeadersWriteNoRecord
 from ..functions import (
     blank_fetch_state,
@@ -17,14 +18,7 @@ from ..functions import (
     transition_to_leader,
 )
 from ..network import connected, not_lost_req_with_replica_epoch, send, send_all
-from ..types import (
-    BeginQuorumEpochRequest,
-    BeginQuorumEpochRequestToVoter,
-    Entry,
-    MaxValuesPerEpoch,
-    ServerId,
-    ServerState,
-)
+from ..types import BeginQuorumEpochRequest, BeginQuorumEpochRequestToVoter, Entry, ServerState
 
 
 @spec.action(fair=WEAK)
@@ -92,12 +86,6 @@ def accept_begin_quorum_request(st, m, s, peer):
     yield discard(st, m).set(servers=st.servers.set(s, node), inv_neg_acked=fail_any_pending_writes(st, me))
 
 
-def within_values_per_epoch_limit(me):
-    """WithinValuesPerEpochLimit(s)."""
-    values = count(entry.epoch == me.current_epoch and entry.command == Command.APPEND_COMMAND for entry in me.log)
-    return values < MaxValuesPerEpoch
-
-
 @spec.action
 def handle_client_request(st, s: ServerId, v: Value):
     """HandleClientRequest(s): a leader, voter or not, appends a value that was never sent before.
@@ -110,9 +98,5 @@ def handle_client_request(st, s: ServerId, v: Value):
     if me.state != ServerState.LEADER or not within_values_per_epoch_limit(me):
         return
     new_log = me.log.append(Entry(command=Command.APPEND_COMMAND, epoch=me.current_epoch, value=v))
-    node = me.set(
-        log=new_log,
-        hwm=len(new_log) if len(me.config.members) == 1 else me.hwm,
-        pending_ack=me.pending_ack | {v},
-    )
+    node = with_value_pending(me, new_log, v)
     yield st.set(servers=st.servers.set(s, node), inv_sent=st.inv_sent | {v})

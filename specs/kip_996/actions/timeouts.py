@@ -3,6 +3,7 @@
 from kmc.lang import count, ways
 from kmc.spec import WEAK, spec
 
+from ...consensus.kip_996.configurations import ServerId
 from ...consensus.kip_996.rules import apply_state, last_fetch_failed
 from ...consensus.quorums import majority_count
 from ..functions import (
@@ -18,12 +19,8 @@ from ..functions import (
     transition_to_unattached,
 )
 from ..mutants import CandidatesWaitForEver, LeadersKeepOffice, ObserversCampaign, ResignedKeepsEpoch
-from ..network import (
-    connected,
-    has_inflight_vote_req,
-    has_inflight_vote_res,
-)
-from ..types import ServerId, ServerState
+from ..network import connected, has_inflight_vote_req, has_inflight_vote_res
+from ..types import ServerState
 from .campaigns import campaign
 
 

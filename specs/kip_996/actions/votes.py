@@ -4,6 +4,7 @@ from kmc.lang import ways
 from kmc.spec import WEAK, spec
 
 from ...consensus.kip_996.codes import EpochMatch
+from ...consensus.kip_996.configurations import ServerId
 from ...consensus.kip_996.network import discard
 from ...consensus.kip_996.rules import apply_state, elects
 from ...consensus.logs import compare_entries, last_epoch
@@ -31,7 +32,7 @@ from ..mutants import (
     VotersVoteAgain,
 )
 from ..network import has_inflight_vote_req, has_inflight_vote_res, reply
-from ..types import Error, OldServers, RequestVoteRequest, RequestVoteResponse, ServerId, ServerState
+from ..types import Error, OldServers, RequestVoteRequest, RequestVoteResponse, ServerState
 from ..versions import knows_pre_vote
 from .campaigns import send_vote_requests, stand, stand_as_told
 

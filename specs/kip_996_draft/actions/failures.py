@@ -3,11 +3,13 @@
 from kmc.lang import subsets
 from kmc.spec import spec
 
-from ...consensus.kip_996.rules import apply_state
+from ...consensus.kip_996.cluster import MaxRestarts
+from ...consensus.kip_996.configurations import ServerId
+from ...consensus.kip_996.network import can_change_connectivity
+from ...consensus.kip_996.rules import apply_state, without_disk
 from ..functions import (
     blank_fetch_state,
     fail_pending_writes,
-    no_config,
     no_transition,
     reset_follower_end_offset_map,
     transition_to_resigned,
@@ -15,7 +17,6 @@ from ..functions import (
 )
 from ..mutants import RestartLosesUncommitted
 from ..network import (
-    can_change_connectivity,
     change_connectivity,
     disconnect_dead_server,
     pairs_of_dead,
@@ -23,7 +24,7 @@ from ..network import (
     ways_to_include_dead,
     within_disconnected_limit,
 )
-from ..types import MaxCrashes, MaxRestarts, Role, ServerId, ServerState
+from ..types import MaxCrashes, Role, ServerState
 
 
 def restarted(me, s):
@@ -71,20 +72,7 @@ def crash_lose_state(st, s: ServerId):
     me = st.servers[s]
     if me.role != Role.VOTER:
         return
-    dead = me.set(
-        state=ServerState.DEAD_NO_STATE,
-        config=no_config(),
-        role=None,
-        current_epoch=0,
-        leader=None,
-        voted_for=None,
-        votes_recv=set(),
-        fetch_state=blank_fetch_state(),
-        flwr_end_offset={},
-        pending_ack=set(),
-        log=[],
-        hwm=0,
-    )
+    dead = without_disk(me).set(state=ServerState.DEAD_NO_STATE, role=None, fetch_state=blank_fetch_state())
     yield disconnect_dead_server(st, s).set(
         servers=st.servers.set(s, dead),
         inv_neg_acked=fail_pending_writes(st, me),

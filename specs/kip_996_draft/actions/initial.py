@@ -4,8 +4,9 @@ from kmc.spec import spec
 
 from ...consensus.kip_996.cluster import Hosts, InitClusterSize
 from ...consensus.kip_996.codes import Command
+from ...consensus.kip_996.configurations import Config, Identity, InitCluster, ServerId
 from ..network import all_connected
-from ..types import AuxCtrs, Config, Entry, FetchState, Identity, InitCluster, Node, Role, ServerId, ServerState, State
+from ..types import AuxCtrs, Entry, FetchState, Node, Role, ServerState, State
 
 spec.names(init="Init", next="Next", specifications=["Spec", "LivenessSpec"])
 

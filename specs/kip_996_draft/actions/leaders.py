@@ -1,12 +1,13 @@
 """What a leader does, and how others learn of it: BeginQuorumEpoch (KIP-595), and client requests."""
 
-from kmc.lang import count, require
+from kmc.lang import require
 from kmc.spec import WEAK, spec
 
 from ...consensus.kip_996.cluster import Value
 from ...consensus.kip_996.codes import Command, EpochMatch
+from ...consensus.kip_996.configurations import ServerId
 from ...consensus.kip_996.network import discard
-from ...consensus.kip_996.rules import apply_state, elects
+from ...consensus.kip_996.rules import apply_state, elects, with_value_pending, within_values_per_epoch_limit
 from ..functions import (
     blank_fetch_state,
     fail_pending_writes,
@@ -16,7 +17,7 @@ from ..functions import (
     transition_to_leader,
 )
 from ..network import connected, inflight_or_processed, send, send_all_once
-from ..types import BeginQuorumEpochRequest, Entry, MaxValuesPerEpoch, ServerId, ServerState, TestLiveness
+from ..types import BeginQuorumEpochRequest, Entry, ServerState, TestLiveness
 
 
 @spec.action(fair=WEAK)
@@ -78,12 +79,6 @@ def accept_begin_quorum_request(st, m, s, peer):
     yield discard(st, m).set(servers=st.servers.set(s, node), inv_neg_acked=fail_pending_writes(st, me))
 
 
-def within_values_per_epoch_limit(me):
-    """WithinValuesPerEpochLimit(s)."""
-    values = count(entry.epoch == me.current_epoch and entry.command == Command.APPEND_COMMAND for entry in me.log)
-    return values < MaxValuesPerEpoch
-
-
 @spec.action
 def client_request(st, s: ServerId, v: Value):
     """ClientRequest(s): a leader, voter or not, appends a value that was never sent before.
@@ -96,9 +91,5 @@ def client_request(st, s: ServerId, v: Value):
     if me.state != ServerState.LEADER or not within_values_per_epoch_limit(me):
         return
     new_log = me.log.append(Entry(command=Command.APPEND_COMMAND, epoch=me.current_epoch, value=v))
-    node = me.set(
-        log=new_log,
-        hwm=len(new_log) if len(me.config.members) == 1 else me.hwm,
-        pending_ack=me.pending_ack | {v},
-    )
+    node = with_value_pending(me, new_log, v)
     yield st.set(servers=st.servers.set(s, node), inv_sent=st.inv_sent | {v})

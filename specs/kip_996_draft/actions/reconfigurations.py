@@ -3,32 +3,24 @@
 from kmc.lang import count
 from kmc.spec import spec
 
-from ...consensus.kip_996.cluster import Hosts, MaxClusterSize, MinClusterSize
+from ...consensus.kip_996.cluster import (
+    Hosts,
+    MaxAddReconfigs,
+    MaxClusterSize,
+    MaxRemoveReconfigs,
+    MaxSpawnedServers,
+    MinClusterSize,
+)
 from ...consensus.kip_996.codes import Command
+from ...consensus.kip_996.configurations import AddVoter, Identity, RemoveVoter, ServerId
 from ...consensus.kip_996.rules import (
     has_pending_config_command,
     leader_has_committed_offsets_in_current_epoch,
-    updated_follower_end_offset_map,
+    reconfigured,
 )
-from ..functions import blank_fetch_state, config_for
+from ..functions import blank_fetch_state
 from ..network import connected, connected_servers, send
-from ..types import (
-    AddVoter,
-    BeginQuorumEpochRequest,
-    Entry,
-    Error,
-    FetchRequest,
-    Identity,
-    MaxAddReconfigs,
-    MaxRemoveReconfigs,
-    MaxSpawnedServers,
-    Node,
-    RemoveVoter,
-    Role,
-    ServerId,
-    ServerState,
-    TestLiveness,
-)
+from ..types import BeginQuorumEpochRequest, Entry, Error, FetchRequest, Node, Role, ServerState, TestLiveness
 
 
 @spec.action
@@ -96,17 +88,6 @@ def reconfig_check(me):
     if not leader_has_committed_offsets_in_current_epoch(me):
         return Error.LEADER_NOT_READY
     return None
-
-
-def reconfigured(me, entry):
-    """The leader with the command in its log, and its configuration in force at once."""
-    new_log = me.log.append(entry)
-    new_config = config_for(len(new_log), entry, me.hwm)
-    return me.set(
-        log=new_log,
-        config=new_config,
-        flwr_end_offset=updated_follower_end_offset_map(me, new_config.members),
-    )
 
 
 def add_voter_liveness_condition(st, s, add_server):

@@ -3,6 +3,7 @@
 from kmc.lang import count
 from kmc.spec import WEAK, spec
 
+from ...consensus.kip_996.configurations import ServerId
 from ...consensus.kip_996.rules import apply_state, last_fetch_failed
 from ...consensus.logs import last_epoch
 from ...consensus.quorums import majority_count
@@ -16,7 +17,7 @@ from ..functions import (
 )
 from ..mutants import ObserversCampaign
 from ..network import connected, has_inflight_vote_req, has_inflight_vote_res, send_all
-from ..types import RequestVoteRequest, Role, ServerId, ServerState, TestLiveness
+from ..types import RequestVoteRequest, Role, ServerState, TestLiveness
 
 
 def lacks_connected_majority(st, s):

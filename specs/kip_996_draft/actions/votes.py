@@ -4,6 +4,7 @@ from kmc.spec import WEAK, spec
 
 from ...consensus.kip_996.cluster import MaxEpoch
 from ...consensus.kip_996.codes import EpochMatch
+from ...consensus.kip_996.configurations import ServerId
 from ...consensus.kip_996.network import discard
 from ...consensus.kip_996.rules import apply_state, elects
 from ...consensus.logs import compare_entries, last_epoch
@@ -19,16 +20,7 @@ from ..functions import (
 )
 from ..mutants import AnyLogIsElected, CandidatesWithoutPreVote, VotersVoteAgain
 from ..network import reply
-from ..types import (
-    Error,
-    RequestVoteRequest,
-    RequestVoteResponse,
-    Role,
-    ServerId,
-    ServerState,
-    StaleVoteIsNotGiven,
-    TestLiveness,
-)
+from ..types import Error, RequestVoteRequest, RequestVoteResponse, Role, ServerState, StaleVoteIsNotGiven, TestLiveness
 from .timeouts import send_vote_requests
 
 
