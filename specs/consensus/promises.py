@@ -43,6 +43,14 @@ def epochs_never_fall(st, nxt, dead_state):
     )
 
 
+def is_entered_only_from(st, nxt, state, former_state, stays):
+    """A server is in this state after a step only if it was in the former state, or `stays(old, new)`."""
+    return all(
+        nxt.servers[s].state != state or stays(st.servers[s], nxt.servers[s]) or st.servers[s].state == former_state
+        for s in st.servers
+    )
+
+
 def follows_newer_leader(old, new, leader_state, follower_state):
     """A leader follows its successor at once, without being unattached first."""
     return old.state == leader_state and new.state == follower_state and new.current_epoch > old.current_epoch

@@ -7,11 +7,11 @@ keep. One promise is about states: weaker than Durability, it tells a lost value
 from kmc.lang import count
 from kmc.spec import spec
 
-from ..consensus.kip_996.configurations import most_recent_reconfig_offset
+from ..consensus.kip_996.properties import commits_are_covered
 from ..consensus.promises import (
     epochs_never_fall,
     follows_newer_leader,
-    is_covered,
+    is_entered_only_from,
     is_on_some_disk,
     logs_only_grow,
     votes_are_kept,
@@ -93,12 +93,7 @@ def OtherQuorumStateTransitions(st, nxt):
 @spec.action_property
 def OnlyProspectiveBecomesCandidate(st, nxt):
     """Only a prospective server becomes a candidate (KIP-996, the invariant it adds)."""
-    return all(
-        nxt.servers[s].state != ServerState.CANDIDATE
-        or stays(st.servers[s], nxt.servers[s])
-        or st.servers[s].state == ServerState.PROSPECTIVE
-        for s in st.servers
-    )
+    return is_entered_only_from(st, nxt, ServerState.CANDIDATE, ServerState.PROSPECTIVE, stays)
 
 
 @spec.action_property
@@ -119,27 +114,10 @@ def EpochNeverFalls(st, nxt):
     return epochs_never_fall(st, nxt, ServerState.DEAD_NO_STATE)
 
 
-def newly_committed(old, new):
-    """The offset up to which a leader commits in this step, or 0.
-
-    A leader that commits its own removal resigns and forgets its high watermark; that entry at least is committed.
-    """
-    if new.state == ServerState.LEADER and new.hwm > old.hwm:
-        return new.hwm
-    if new.state == ServerState.RESIGNED and new.config.committed and not old.config.committed:
-        return most_recent_reconfig_offset(old.log)
-    return 0
-
-
 @spec.action_property
 def HighWatermarkIsCovered(st, nxt):
     """What a leader commits is on a majority of the configuration under which it commits (KIP-595; KIP-853)."""
-    return all(
-        newly_committed(st.servers[s], nxt.servers[s]) == 0
-        or is_covered(st, s, newly_committed(st.servers[s], nxt.servers[s]), ServerState.DEAD_NO_STATE)
-        for s in st.servers
-        if st.servers[s].state == ServerState.LEADER
-    )
+    return commits_are_covered(st, nxt, ServerState.LEADER, ServerState.RESIGNED, ServerState.DEAD_NO_STATE)
 
 
 @spec.invariant

@@ -1,11 +1,18 @@
 """Invariants and temporal properties (kraft_kip_996_properties.tla), views, symmetry and the TLA+ variables."""
 
 from kmc.lang import count
-from kmc.spec import always_eventually, for_all, leads_to, spec
+from kmc.spec import leads_to, spec
 
-from ..consensus.kip_996.cluster import Hosts, MaxAddReconfigs, MaxRemoveReconfigs, Value
-from ..consensus.kip_996.configurations import ServerId, is_config_command
-from ..consensus.kip_996.properties import leaders_agree, logs_match, value_in_server_log
+from ..consensus.kip_996.cluster import Hosts, Value
+from ..consensus.kip_996.configurations import ServerId
+from ..consensus.kip_996.properties import (
+    every_config_is_settled,
+    leaders_agree,
+    logs_match,
+    newest_leader_has_acked_values,
+    none_is_stuck_in,
+    value_in_server_log,
+)
 from ..consensus.quorums import majority_count
 from .functions import OBSERVER_STATES, is_observer, is_voter
 from .network import connected
@@ -68,19 +75,10 @@ def ElectionSafety(st):
     return leaders_agree(st)
 
 
-def is_current_leader(st, s):
-    """IsCurrentLeader(s): it leads, and no server is in a later epoch."""
-    return st.servers[s].state == ServerState.LEADER and not any(
-        s1 != s and other.current_epoch > st.servers[s].current_epoch for s1, other in st.servers.items()
-    )
-
-
 @spec.invariant
 def LeaderCompleteness(st):
     """The newest leader has every value that was acknowledged."""
-    return all(
-        value_in_server_log(st.servers[s], v) for v in st.inv_pos_acked for s in st.servers if is_current_leader(st, s)
-    )
+    return newest_leader_has_acked_values(st, ServerState.LEADER)
 
 
 @spec.invariant
@@ -109,49 +107,15 @@ def TestInv(st):
     return True
 
 
-def config_not_in_server_log(me, config_id):
-    """ConfigNotInServerLog(s, config_id)."""
-    return not any(is_config_command(entry) and entry.value.id == config_id for entry in me.log)
-
-
-def config_in_server_log_and_committed(me, config_id):
-    """ConfigInServerLogAndCommitted(s, config_id)."""
-    return any(
-        is_config_command(me.log.at(offset)) and me.log.at(offset).value.id == config_id and me.hwm >= offset
-        for offset in me.log.offsets()
-    )
-
-
 def cannot_be_reached(st, s, s1):
     """Server s1 is dead, or not connected to s; no server is connected to itself."""
     return not connected(st, s, s1) or st.servers[s1].state == ServerState.DEAD_NO_STATE
 
 
-def config_all_or_nothing(st, config_id):
-    """ConfigAllOrNothing(config_id): the newest leader has committed it, or does not have it.
-
-    TLA+ quantifies over its members, but looks at the leader's own log for each of them.
-    """
-    return any(
-        is_current_leader(st, s)
-        and (
-            all(
-                config_in_server_log_and_committed(me, config_id) or cannot_be_reached(st, s, s1)
-                for s1 in me.config.members
-            )
-            or all(config_not_in_server_log(me, config_id) or cannot_be_reached(st, s, s1) for s1 in me.config.members)
-        )
-        for s, me in st.servers.items()
-    )
-
-
 @spec.liveness
 def ReconfigurationNotStuck():
     """Infinitely often, each configuration is committed at the newest leader, or not in its log."""
-    return for_all(
-        range(1, MaxAddReconfigs + MaxRemoveReconfigs + 1),
-        lambda config_id: always_eventually(lambda st: config_all_or_nothing(st, config_id)),
-    )
+    return every_config_is_settled(ServerState.LEADER, cannot_be_reached)
 
 
 def functional_leader_exists(st):
@@ -172,26 +136,7 @@ def EventuallyLeaderElected():
     return leads_to(lambda st: not functional_leader_exists(st), functional_leader_exists)
 
 
-def is_prospective(st, s):
-    """IsProspective(s)."""
-    return s in st.servers and st.servers[s].state == ServerState.PROSPECTIVE
-
-
-def leaves_prospective_or_is_cut_off(st, s):
-    """Server s is not prospective, or no voter that it reaches could tell it of a leader."""
-    return not is_prospective(st, s) or not any(
-        s != s1 and st.servers[s1].state != ServerState.PROSPECTIVE and connected(st, s, s1)
-        for s1 in st.servers[s].config.members
-    )
-
-
 @spec.liveness
 def NotStuckInProspective():
     """No server stays prospective for ever, unless it is cut off (KIP-996)."""
-    return for_all(
-        ServerId,
-        lambda s: leads_to(
-            lambda st: is_prospective(st, s),
-            lambda st: leaves_prospective_or_is_cut_off(st, s),
-        ),
-    )
+    return none_is_stuck_in(ServerState.PROSPECTIVE, connected)

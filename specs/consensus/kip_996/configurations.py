@@ -2,7 +2,7 @@
 
 Changes of the voter set are KIP-853's. The types are those of kraft_kip_996_types.tla that hold no epoch: the largest
 epoch differs between the two texts, so entries of the log and messages stand in the specs. The helpers are from
-kraft_kip_996_functions.tla.
+kraft_kip_996_functions.tla and kraft_kip_996_properties.tla.
 """
 
 from kmc.lang import Bool, Int, Record, Set, spawned
@@ -84,3 +84,16 @@ def most_recent_config(log, ci):
     """ConfigFor of MostRecentReconfigEntry(log): the configuration of this log, with all up to ci committed."""
     offset = most_recent_reconfig_offset(log)
     return config_for(offset, log.at(offset), ci)
+
+
+def config_not_in_server_log(me, config_id):
+    """ConfigNotInServerLog(s, config_id)."""
+    return not any(is_config_command(entry) and entry.value.id == config_id for entry in me.log)
+
+
+def config_in_server_log_and_committed(me, config_id):
+    """ConfigInServerLogAndCommitted(s, config_id)."""
+    return any(
+        is_config_command(me.log.at(offset)) and me.log.at(offset).value.id == config_id and me.hwm >= offset
+        for offset in me.log.offsets()
+    )
