@@ -77,7 +77,7 @@ def _record_words(pointer: str, position: str) -> Expr:
 
 def _expand_block() -> Function:
     progress = ("row", "used", "count")
-    place = x.binary("mul", Var("count"), Const(CHOICE_WORDS))
+    offset = x.binary("mul", Var("count"), Const(CHOICE_WORDS))
     body = (
         *_resumed(*progress),
         _loop(
@@ -100,9 +100,9 @@ def _expand_block() -> Function:
                 "records",
                 "choice",
                 Var("found"),
-                Store("choices", place, Var("used")),
-                Store("choices", x.add(place, Const(1)), Var("row")),
-                Store("choices", x.add(place, Const(2)), Var("choice")),
+                Store("choices", offset, Var("used")),
+                Store("choices", x.add(offset, Const(1)), Var("row")),
+                Store("choices", x.add(offset, Const(2)), Var("choice")),
                 Let("used", x.add(Var("used"), _record_words("out", "used"))),
                 _counted("count"),
                 _counted("choice"),

@@ -38,8 +38,8 @@ def compile_spec(
     of_rows = build_kernels(model, instances=instances, wide=wide, atoms=atoms).module.functions
     llvm_ir = emit_llvm(Module((*of_rows, *block_functions(wide=wide))))
     chosen = target or host_target()
-    part = f"{len(of_rows)} functions of {model.spec.name} {model.name}"
-    code = cached_object(llvm_ir, chosen, cache, part)
+    title = f"{len(of_rows)} functions of {model.spec.name} {model.name}"
+    code = cached_object(llvm_ir, chosen, cache, title)
     further = {"rank": model.view is not None, "settle": settles(model) and not wide}
     further["expand_all"] = has_others(model, atoms)
     asked = (*atoms.kernels(1), *atoms.kernels(2)) if atoms is not None else ()

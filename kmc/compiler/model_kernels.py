@@ -64,7 +64,7 @@ class Atoms:
     def kernels(self, states: int) -> tuple[str, ...]:
         """The names of the kernels that answer for those of so many states; the first for the first `ATOMS_MAX`."""
         name, functions = ("atoms", self.of_states) if states == 1 else ("step_atoms", self.of_steps)
-        return tuple(f"{name}_{number}" for number in range(-(-len(functions) // ATOMS_MAX)))
+        return tuple(f"{name}_{ordinal}" for ordinal in range(-(-len(functions) // ATOMS_MAX)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,32 +97,32 @@ class _Builder:
     def bases(self, low: Lowering, pointer: str) -> None:
         """Emit the offset at which each network's entries begin, and the length of the row."""
         base: Expr = Const(self.row.entries)
-        found = []
-        for number, (_, layout) in enumerate(self.row.networks):
-            found.append(base)
-            size = x.load(pointer, Const(self.row.counts + number))
+        bases = []
+        for network, (_, layout) in enumerate(self.row.networks):
+            bases.append(base)
+            size = x.load(pointer, Const(self.row.counts + network))
             base = low.code.keep(x.add(base, x.binary("mul", size, Const(layout.words))), "base")
-        low.bases[pointer] = tuple(found)
+        low.bases[pointer] = tuple(bases)
         low.code.emit(Let("length" if pointer == "cur" else "length_nxt", base))
 
     def state(self, pointer: str) -> Rec:
         return state_value(self.row, self.spec.state_class, pointer)
 
-    def action(self, number: int, action: Action) -> list[str]:
+    def action(self, index: int, action: Action) -> list[str]:
         """The kernels of one action: one, or one per shape of its message."""
         require_time()
         if action.message is None:
-            return [self._plain(number, action)]
-        return [self._receiving(number, action, shape) for shape in action.message.shapes]
+            return [self._plain(index, action)]
+        return [self._receiving(index, action, shape) for shape in action.message.shapes]
 
-    def _plain(self, number: int, action: Action) -> str:
+    def _plain(self, index: int, action: Action) -> str:
         low = self.lowering(action.span.path)
         self.bases(low, "cur")
         state = self.state("cur")
 
         def choose(position: int, arguments: dict[str, Value]) -> None:
             if position == len(action.parameters):
-                self._writer(low, action, state, self._number(low, number, action, arguments))
+                self._writer(low, action, state, self._number(low, index, action, arguments))
                 self._body(low, action, arguments, state)
                 return
             parameter = action.parameters[position]
@@ -135,9 +135,9 @@ class _Builder:
             )
 
         choose(0, {})
-        return self._finish(low, f"{self.prefix}action_{number}", ("limit", "pos", "count"))
+        return self._finish(low, f"{self.prefix}action_{index}", ("limit", "pos", "count"))
 
-    def _receiving(self, number: int, action: Action, shape: object) -> str:
+    def _receiving(self, index: int, action: Action, shape: object) -> str:
         low = self.lowering(action.span.path)
         self.bases(low, "cur")
         state = self.state("cur")
@@ -150,34 +150,34 @@ class _Builder:
             for parameter in action.parameters
         }
         first = list(definition(action.function).args.args)[1].arg
-        self._writer(low, action, state, self._number(low, number, action, bound))
+        self._writer(low, action, state, self._number(low, index, action, bound))
         self._body(low, action, {first: message, **bound}, state)
-        name = f"{self.prefix}action_{number}_{getattr(shape, '__name__', '')}"
+        name = f"{self.prefix}action_{index}_{getattr(shape, '__name__', '')}"
         return self._finish(low, name, ("limit", "pos", "count", "index"))
 
-    def _number(self, low: Lowering, number: int, action: Action, arguments: Mapping[str, Value]) -> Expr:
+    def _number(self, low: Lowering, index: int, action: Action, arguments: Mapping[str, Value]) -> Expr:
         """The number that records get: the action's, or that of the instance as `instances_of` counts them."""
         if not self.instances:
-            return Const(number)
-        found: Expr = x.ZERO
+            return Const(index)
+        combined: Expr = x.ZERO
         for parameter in action.parameters:
             (code,) = pack(low.code, arguments[parameter.name], parameter.type, definition(action.function))
-            found = x.add(x.binary("mul", found, Const(len(members(parameter.type)))), code)
-        return low.code.keep(x.add(Const(self.numbered), found), "instance")
+            combined = x.add(x.binary("mul", combined, Const(len(members(parameter.type)))), code)
+        return low.code.keep(x.add(Const(self.numbered), combined), "instance")
 
-    def _writer(self, low: Lowering, action: Action, state: Rec, number: Expr) -> None:
+    def _writer(self, low: Lowering, action: Action, state: Rec, instance: Expr) -> None:
         """Let yields write successors with this number: their images under the abstractions of the action."""
         abstractions = action.abstractions
 
         def write(lowering: Lowering, value: Value, node: Origin) -> None:
-            writer = Writer(lowering, self.row, state, number, wide=self.wide)
+            writer = Writer(lowering, self.row, state, instance, wide=self.wide)
             if not abstractions:
                 writer.write(value, node)
                 return
             begin = lowering.code.fresh("begin")
             lowering.code.emit(Let(begin, Var("pos")))
             writer.write(value, node, is_whole=False)
-            lowering.code.emit(*replaced_by_image(Var(begin), number, wide=self.wide))
+            lowering.code.emit(*replaced_by_image(Var(begin), instance, wide=self.wide))
 
         low.on_yield = write
 
@@ -193,7 +193,7 @@ class _Builder:
         def write(lowering: Lowering, value: Value, node: Origin) -> None:
             Writer(lowering, self.row, state, Var("number"), wide=self.wide).write(value, node)
 
-        low.each_result([found.function for found in abstractions], state, write)
+        low.each_result([abstraction.function for abstraction in abstractions], state, write)
         low.code.emit(Return(x.binary("or", x.place_at(Var("count"), POSITION_BITS), Var("pos"))))
         readonly = frozenset({"cur"})
         body = hoisted(low.code.statements(), readonly)
@@ -215,8 +215,8 @@ class _Builder:
     def expand(self) -> None:
         """`expand`; and `expand_all` if there are actions beside those of the next-state relation."""
         made: list[tuple[Action, list[str]]] = []
-        for number, action in enumerate(self.actions):
-            made.append((action, self.action(number, action)))
+        for index, action in enumerate(self.actions):
+            made.append((action, self.action(index, action)))
             self.numbered += len(action.instances()) if self.instances else 0
         self._expand("expand", made[: len(self.spec.actions)])
         if len(made) > len(self.spec.actions):
@@ -263,14 +263,14 @@ class _Builder:
         body: list[Stmt] = [Let("mask", x.ZERO)]
         if kind.role is Role.CHECKED and kind.states == 2:
             body.append(unless_stuttering())
-        for number, predicate in enumerate(predicates):
-            inner = f"{name}_{number}"
+        for index, predicate in enumerate(predicates):
+            inner = f"{name}_{index}"
             if isinstance(predicate.function, Bisimulation):
                 self._bisimulation(inner, predicate.function)
             else:
                 self._predicate(inner, pointers, predicate.function, predicate.span.path, holding=holding)
-            asked = answered(inner, pointers, number)
-            body += [If(x.extract(Var("wanted"), number, 1), asked)] if holding else asked
+            asked = answered(inner, pointers, index)
+            body += [If(x.extract(Var("wanted"), index, 1), asked)] if holding else asked
             if kind.answer is Answer.FIRST_FAILING:
                 body.append(If(x.negate(x.eq(Var("found"), x.ZERO)), (Return(Var("mask")),)))
         body.append(Return(Var("mask")))
@@ -296,15 +296,15 @@ class _Builder:
         """The kernel that fails where something tells a state from its image, and those that it calls."""
         self.image(asked.abstractions)
         for states, predicates in ((1, asked.of_states), (2, asked.of_steps)):
-            for number, found in enumerate(predicates):
-                kernel = asked_kernel(states, number)
-                self._predicate(kernel, POINTERS[states], found.function, found.span.path, holding=True)
+            for index, predicate in enumerate(predicates):
+                kernel = asked_kernel(states, index)
+                self._predicate(kernel, POINTERS[states], predicate.function, predicate.span.path, holding=True)
         # Permuted members have other labels, so under symmetry steps are compared by their actions.
         outer = self.prefix, self.instances, self.numbered
         self.prefix, self.instances, self.numbered = "labelled_", not self.model.symmetry, 0
         made: list[tuple[Action, list[str]]] = []
-        for number, action in enumerate(asked.actions):
-            made.append((action, self.action(number, action)))
+        for index, action in enumerate(asked.actions):
+            made.append((action, self.action(index, action)))
             self.numbered += len(action.instances()) if self.instances else 0
         self._expand(LABELLED, made)
         self.prefix, self.instances, self.numbered = outer
@@ -314,9 +314,9 @@ class _Builder:
         """The kernels of atoms: each answers a mask of those that are true, for as many as `ATOMS_MAX`."""
         for states, functions in ((1, atoms.of_states), (2, atoms.of_steps)):
             pointers = POINTERS[states]
-            for number, name in enumerate(atoms.kernels(states)):
+            for ordinal, name in enumerate(atoms.kernels(states)):
                 body: list[Stmt] = [Let("mask", x.ZERO)]
-                for bit, function in enumerate(functions[number * ATOMS_MAX : (number + 1) * ATOMS_MAX]):
+                for bit, function in enumerate(functions[ordinal * ATOMS_MAX : (ordinal + 1) * ATOMS_MAX]):
                     inner = f"{name}_{bit}"
                     self._predicate(inner, pointers, function, function.__code__.co_filename, holding=True)
                     body += answered(inner, pointers, bit)
@@ -357,12 +357,12 @@ def build_kernels(model: Model, *, instances: bool = False, wide: bool = False, 
         check_instances(model.spec.actions if atoms is None else all_actions(model))
     builder = _Builder(model, instances=instances, wide=wide, with_others=atoms is not None)
     state_class = model.spec.state_class
-    for number, (name, layout) in enumerate(builder.row.networks):
+    for network, (name, layout) in enumerate(builder.row.networks):
         declared: Type = state_class.fields[name]
         bag = declared if isinstance(declared, MessageBagType) else None
         capacity = declared.capacity  # type: ignore[union-attr]  # a network type
         builder.functions.extend(
-            network_functions(number, layout, builder.row, capacity, bag.count_max if bag else None, wide=wide)
+            network_functions(network, layout, builder.row, capacity, bag.count_max if bag else None, wide=wide)
         )
     if model.spec.abstractions:
         builder.image(model.spec.abstractions)

@@ -48,11 +48,11 @@ class RowBatch:
     def __len__(self) -> int:
         return len(self.starts) - 1
 
-    def __getitem__(self, number: int) -> Words:
-        return self.words[self.starts[number] : self.starts[number + 1]]
+    def __getitem__(self, index: int) -> Words:
+        return self.words[self.starts[index] : self.starts[index + 1]]
 
     def __iter__(self) -> Iterator[Words]:
-        return (self[number] for number in range(len(self)))
+        return (self[index] for index in range(len(self)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +77,12 @@ class Successors:
         return len(self.parents)
 
 
-def rows_of_records(out: Words, used: int, places: Words) -> RowBatch:
-    """The rows of the records at `places`, which fill the first `used` words, in order and without gaps."""
+def rows_of_records(out: Words, used: int, offsets: Words) -> RowBatch:
+    """The rows of the records at `offsets`, which fill the first `used` words, in order and without gaps."""
     kept = np.ones(used + SLACK_WORDS, np.bool_)
     for head in range(RECORD_HEAD_WORDS):
-        kept[places + head] = False
-    starts = np.empty(len(places) + 1, np.int64)
-    starts[:-1] = places - RECORD_HEAD_WORDS * np.arange(len(places))
-    starts[-1] = used - RECORD_HEAD_WORDS * len(places)
+        kept[offsets + head] = False
+    starts = np.empty(len(offsets) + 1, np.int64)
+    starts[:-1] = offsets - RECORD_HEAD_WORDS * np.arange(len(offsets))
+    starts[-1] = used - RECORD_HEAD_WORDS * len(offsets)
     return RowBatch(out[: used + SLACK_WORDS][kept], starts)

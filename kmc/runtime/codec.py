@@ -102,12 +102,12 @@ def _union_bits(value: Any, declared: UnionType | RecordType) -> int:
     if value is None:
         return 0
     before = int(union.optional)
-    for number, alternative in enumerate(union.alternatives):
+    for ordinal, alternative in enumerate(union.alternatives):
         if _fits(value, alternative):
             if union.coded:
                 return before + scalar_code(value, alternative)
             place = union.payload
-            return (number + union.optional) | _bits(value, alternative) << (place.word * 64 + place.bit)
+            return (ordinal + union.optional) | _bits(value, alternative) << (place.word * 64 + place.bit)
         before += scalar_count(alternative) if union.coded else 0
     raise AssertionError(f"{value!r} is in no alternative")
 

@@ -57,8 +57,8 @@ class SpecNames:
 
     def of(self, kind: PropertyKind) -> tuple[str, ...]:
         """The names of the predicates of a kind."""
-        found: tuple[str, ...] = getattr(self, kind.field)
-        return found
+        names: tuple[str, ...] = getattr(self, kind.field)
+        return names
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,33 +160,33 @@ class CompiledSpec:
 
     def expand_block(self, rows: RowBatch) -> Successors:
         """All steps of all rows; constraints are not applied."""
-        out, found = np.empty(_OUT_WORDS, np.int64), np.empty((1 << 10, b.CHOICE_WORDS), np.int64)
+        out, choices_found = np.empty(_OUT_WORDS, np.int64), np.empty((1 << 10, b.CHOICE_WORDS), np.int64)
         progress = np.zeros(3, np.int64)
         failed: list[tuple[int, int]] = []
         while True:
             answer = self._call(
                 "expand_block",
-                [*_checked(rows), out, found, progress],
-                (len(rows), len(out) - b.SLACK_WORDS, len(found)),
+                [*_checked(rows), out, choices_found, progress],
+                (len(rows), len(out) - b.SLACK_WORDS, len(choices_found)),
             )
             if answer == 0:
                 break
             if answer == _OUT_TOO_SMALL:
                 out = _enlarged(out, int(progress[1]))
             elif answer == b.NEED_RECORDS:
-                found = _enlarged(found, int(progress[2]))
+                choices_found = _enlarged(choices_found, int(progress[2]))
             else:
                 failed.append((int(progress[0]), answer))
                 progress[0] += 1
-        places, parents, choices = found[: progress[2]].T.copy()
-        heads = out[places]
+        offsets, parents, choices = choices_found[: progress[2]].T.copy()
+        heads = out[offsets]
         return Successors(
-            fingerprints=out[places + 1].view(np.uint64),
+            fingerprints=out[offsets + 1].view(np.uint64),
             parents=parents,
             actions=heads >> b.ACTION_SHIFT & b.ACTION_MASK,
             choices=choices,
             times=(heads >> b.TIMES_SHIFT & b.TIMES_MASK) + 1,
-            rows=rows_of_records(out, int(progress[1]), places),
+            rows=rows_of_records(out, int(progress[1]), offsets),
             failed=np.array([row for row, _ in failed], np.int64),
             errors=np.array([error_number(answer) for _, answer in failed], np.int64),
         )
@@ -197,24 +197,24 @@ class CompiledSpec:
         Adjacent pairs of one row share one expansion. InternalError for a choice that does not exist.
         """
         scratch, out = np.empty(_OUT_WORDS, np.int64), np.empty(_OUT_WORDS, np.int64)
-        places, progress = np.empty(len(parents), np.int64), np.zeros(4, np.int64)
-        pairs = [np.ascontiguousarray(part, np.int64) for part in (parents, choices)]
+        offsets, progress = np.empty(len(parents), np.int64), np.zeros(4, np.int64)
+        pairs = [np.ascontiguousarray(array, np.int64) for array in (parents, choices)]
         if len(pairs[0]) != len(pairs[1]) or not ((pairs[0] >= 0) & (pairs[0] < len(rows))).all():
             raise ValueError("pairs name rows of the block")
         while True:
             answer = self._call(
                 "pick_block",
-                [*_checked(rows), *pairs, scratch, out, places, progress],
+                [*_checked(rows), *pairs, scratch, out, offsets, progress],
                 (len(parents), len(scratch) - b.SLACK_WORDS, len(out) - b.SLACK_WORDS),
             )
             if answer == 0:
-                return rows_of_records(out, int(progress[1]), places)
+                return rows_of_records(out, int(progress[1]), offsets)
             if answer == _OUT_TOO_SMALL:
                 scratch = _enlarged(scratch, 0)
             elif answer == b.NEED_RECORDS:
                 out = _enlarged(out, int(progress[1]))
             else:
-                parent, choice = (int(part[progress[0]]) for part in pairs)
+                parent, choice = (int(array[progress[0]]) for array in pairs)
                 raise InternalError(
                     "KMC923", f"row {parent} has no successor number {choice}", help="a choice belongs to its very row"
                 )
@@ -294,8 +294,8 @@ class CompiledSpec:
         self._call(f"{name}_block", [*_checked(rows), sources, *_checked(successors), answers], (len(successors),))
         return answers
 
-    def _call(self, name: str, memory: Sequence[NDArray[np.int64]], numbers: Sequence[int]) -> int:
-        answer = self.module.call_at(name, [part.ctypes.data for part in memory], numbers)
+    def _call(self, name: str, memory: Sequence[NDArray[np.int64]], arguments: Sequence[int]) -> int:
+        answer = self.module.call_at(name, [array.ctypes.data for array in memory], arguments)
         return answer - (1 << 64) if answer >> 63 else answer
 
 
@@ -308,17 +308,17 @@ def _compressed(llvm_ir: str | bytes) -> bytes:
     return zlib.compress(llvm_ir.encode(), 1) if isinstance(llvm_ir, str) else llvm_ir
 
 
-def _digest(parts: Sequence[str]) -> str:
+def _digest(components: Sequence[str]) -> str:
     digest = hashlib.sha256()
-    for part in parts:
-        data = part.encode()
+    for component in components:
+        data = component.encode()
         digest.update(len(data).to_bytes(8, "little") + data)
     return digest.hexdigest()
 
 
 def _checked(rows: RowBatch) -> tuple[Words, Words]:
     """The arrays of a block; ValueError unless kernels can read its rows and the slack behind them."""
-    words, starts = (np.ascontiguousarray(part, np.int64) for part in (rows.words, rows.starts))
+    words, starts = (np.ascontiguousarray(array, np.int64) for array in (rows.words, rows.starts))
     if len(words) < starts[-1] + b.SLACK_WORDS or starts[0] < 0 or (np.diff(starts) < 0).any():
         raise ValueError("a block has its rows inside of its words, and slack behind them")
     return words, starts

@@ -77,27 +77,27 @@ class KernelCache:
 
 def cache_key(text: str, target: Target) -> str:
     """The key of the code that `emit_object(text, target)` gives."""
-    versions = (llvmlite.__version__, ".".join(str(part) for part in llvm.llvm_version_info))
+    versions = (llvmlite.__version__, ".".join(str(component) for component in llvm.llvm_version_info))
     digest = hashlib.sha256()
-    for part in (*versions, RECIPE, target.triple, target.cpu, target.features, text):
-        data = part.encode()
+    for component in (*versions, RECIPE, target.triple, target.cpu, target.features, text):
+        data = component.encode()
         digest.update(len(data).to_bytes(8, "little") + data)
     return digest.hexdigest()
 
 
 def cached_object(
-    text: str, target: Target | None = None, cache: KernelCache | None = None, part: str = "kernels"
+    text: str, target: Target | None = None, cache: KernelCache | None = None, title: str = "kernels"
 ) -> bytes:
     """The result of `emit_object`, from the cache (the environment's by default) if it is there.
 
-    `part` is the name of the compiled part in the log.
+    `title` is the name of the compiled part in the log.
     """
     kept = cache or KernelCache.of_environment()
     chosen = target or host_target()
     key = cache_key(text, chosen)
     code = kept.read(key)
     if code is None:
-        with LOG.compiling(part):
+        with LOG.compiling(title):
             code = emit_object(text, chosen)
         kept.write(key, code)
     return code

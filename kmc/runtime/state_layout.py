@@ -168,11 +168,11 @@ def place_fields(fields: dict[str, Type]) -> RecordLayout:
     places: dict[str, Place] = {}
     position = 0
     for name, declared in fields.items():
-        part = layout_of(declared)
-        if position % WORD and (not part.narrow or position % WORD + part.bits > WORD):
+        layout = layout_of(declared)
+        if position % WORD and (not layout.narrow or position % WORD + layout.bits > WORD):
             position += WORD - position % WORD
         places[name] = Place(position // WORD, position % WORD)
-        position += part.bits if part.narrow else part.words * WORD
+        position += layout.bits if layout.narrow else layout.words * WORD
     return RecordLayout(Layout(position if position <= WORD else -(-position // WORD) * WORD), places)
 
 
@@ -216,11 +216,11 @@ def union_layout(declared: UnionType | RecordType) -> UnionLayout:
         count = sum(map(scalar_count, alternatives)) + optional
         return UnionLayout(Layout(bits_for(count)), alternatives, optional, True, 0)
     tag_bits = bits_for(len(alternatives) + optional)
-    parts = [layout_of(alternative) for alternative in alternatives]
-    payload = max(part.bits for part in parts)
+    layouts = [layout_of(alternative) for alternative in alternatives]
+    payload = max(layout.bits for layout in layouts)
     if tag_bits + payload <= WORD:
         return UnionLayout(Layout(tag_bits + payload), alternatives, optional, False, tag_bits)
-    words = 1 + max(part.words for part in parts)
+    words = 1 + max(layout.words for layout in layouts)
     return UnionLayout(Layout(words * WORD), alternatives, optional, False, tag_bits)
 
 
@@ -228,10 +228,10 @@ def expanded(declared: UnionType | RecordType) -> list[Type]:
     """The alternatives with every record type replaced by its shapes."""
     if isinstance(declared, RecordType):
         return [shape_type(shape) for shape in declared.cls.shapes]
-    found: list[Type] = []
+    types: list[Type] = []
     for alternative in declared.alternatives:
-        found.extend(expanded(alternative) if isinstance(alternative, RecordType) else [alternative])
-    return found
+        types.extend(expanded(alternative) if isinstance(alternative, RecordType) else [alternative])
+    return types
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,13 +256,13 @@ class ArrayLayout:
 @lru_cache(maxsize=4096)
 def array_layout(element: Type, count: int, head_bits: int) -> ArrayLayout:
     """The layout of `count` elements behind `head_bits`."""
-    part = layout_of(element)
-    total = head_bits + count * part.bits
-    if part.narrow and total <= WORD:
-        return ArrayLayout(Layout(total), head_bits, part, 0)
-    per_word = WORD // max(1, part.bits) if part.narrow else 1
-    words = (1 if head_bits else 0) + (-(-count // per_word) if part.narrow else count * part.words)
-    return ArrayLayout(Layout(max(words, 2) * WORD), head_bits, part, per_word)
+    inner = layout_of(element)
+    total = head_bits + count * inner.bits
+    if inner.narrow and total <= WORD:
+        return ArrayLayout(Layout(total), head_bits, inner, 0)
+    per_word = WORD // max(1, inner.bits) if inner.narrow else 1
+    words = (1 if head_bits else 0) + (-(-count // per_word) if inner.narrow else count * inner.words)
+    return ArrayLayout(Layout(max(words, 2) * WORD), head_bits, inner, per_word)
 
 
 @dataclass(frozen=True, slots=True)

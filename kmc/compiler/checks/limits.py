@@ -71,14 +71,14 @@ def _check_record(cls: Any, files: Collection[str], seen: set[Any]) -> None:
         return
     seen.add(cls)
     for name, declared in cls.fields.items():
-        for part in _parts(declared):
-            problem = _problem(part) or _inner_network(part, cls, declared)
+        for inner in _parts(declared):
+            problem = _problem(inner) or _inner_network(inner, cls, declared)
             if problem is not None:
                 code, message, advice = problem
                 notes = (_SETS_OF_RECORDS,) if code == "KMC802" else ()
                 raise SpecError(code, message, _field_span(cls, name, files), advice, notes)
-            if isinstance(part, RecordType):
-                for shape in part.cls.shapes:
+            if isinstance(inner, RecordType):
+                for shape in inner.cls.shapes:
                     _check_record(shape, files, seen)
 
 
@@ -125,9 +125,9 @@ def _set_advice(element: Type) -> str:
     return "a field of State may be a MessageSet of records that hold each of them, with the same states"
 
 
-def _inner_network(part: Type, cls: Any, declared: Type) -> tuple[str, str, str] | None:
+def _inner_network(inner: Type, cls: Any, declared: Type) -> tuple[str, str, str] | None:
     """The problem of a network that is not itself a field of the state."""
-    if not isinstance(part, MessageSetType | MessageBagType) or (part is declared and cls.__name__ == "State"):
+    if not isinstance(inner, MessageSetType | MessageBagType) or (inner is declared and cls.__name__ == "State"):
         return None
     owner = cls.__name__
     if owner == "State":

@@ -41,8 +41,8 @@ def shared_members(spec: Spec) -> Iterator[str]:
 
 def _enums(spec: Spec) -> list[EnumMeta]:
     """The enumerations of a spec in the order of its files."""
-    found = [value for names in spec.modules.values() for value in names.values()]
-    return list(dict.fromkeys(filter(_is_enum, found)))
+    values = [value for names in spec.modules.values() for value in names.values()]
+    return list(dict.fromkeys(filter(_is_enum, values)))
 
 
 def _is_enum(value: object) -> bool:

@@ -31,19 +31,19 @@ def forgotten_reads(model: Model) -> tuple[Reading, ...]:
     if model.view is None:
         return ()
     readers: list[tuple[str, Callable[..., Any], int]] = []
-    found: list[Reading] = []
+    forgotten: list[Reading] = []
     for action in model.spec.actions:
         readers.append((action.title, action.function, 1))
         if action.network in model.view.dropped:
-            found.append(Reading(action.network or "", action.title, action.span.path, action.span.line))
-    readers += [(found.name, found.function, 1) for found in model.abstractions]
+            forgotten.append(Reading(action.network or "", action.title, action.span.path, action.span.line))
+    readers += [(forgotten.name, forgotten.function, 1) for forgotten in model.abstractions]
     readers += [(prop.name, prop.function, kind.states) for kind in KINDS for prop in model.of(kind)]
     search = _Search(model.view.dropped)
     for name, function, states in readers:
         parameters = [argument.arg for argument in definition(function).args.args[:states]]
         reads = search.reads(function, frozenset(parameters))
-        found += [Reading(field, name, path, line) for field, (path, line) in reads.items()]
-    return tuple(found)
+        forgotten += [Reading(field, name, path, line) for field, (path, line) in reads.items()]
+    return tuple(forgotten)
 
 
 def view_warnings(model: Model, shown_path: Callable[[str], str]) -> tuple[str, ...]:

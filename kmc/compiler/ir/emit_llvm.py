@@ -76,7 +76,7 @@ def invariant_pointers(module: Module) -> dict[str, frozenset[str]]:
 
     LLVM may move an invariant load anywhere its pointer is valid; after inlining, even out of the function.
     """
-    found = {function.name: set(function.readonly) for function in module.functions}
+    invariant = {function.name: set(function.readonly) for function in module.functions}
     parameters = {function.name: function.pointers for function in module.functions}
     given = [
         (caller.name, pointer, call.function, parameter)
@@ -88,10 +88,10 @@ def invariant_pointers(module: Module) -> dict[str, frozenset[str]]:
     while changed:
         changed = False
         for caller_name, pointer, callee, parameter in given:
-            if parameter in found[callee] and pointer not in found[caller_name]:
-                found[callee].discard(parameter)
+            if parameter in invariant[callee] and pointer not in invariant[caller_name]:
+                invariant[callee].discard(parameter)
                 changed = True
-    return {name: frozenset(pointers) for name, pointers in found.items()}
+    return {name: frozenset(pointers) for name, pointers in invariant.items()}
 
 
 class _Emitter:
@@ -264,9 +264,9 @@ class _Emitter:
         lanes = matches.lanes
         vector = f"<{lanes} x i64>"
         fixed = ", !invariant.load !0" if matches.pointer in self.invariant else ""
-        found = self.temporary(f"load {vector}, ptr {self.address(matches.pointer, matches.index)}, align 8{fixed}")
+        loaded = self.temporary(f"load {vector}, ptr {self.address(matches.pointer, matches.index)}, align 8{fixed}")
         mask, wanted = self.spread(self.expr(matches.mask), lanes), self.spread(self.expr(matches.wanted), lanes)
-        masked = self.temporary(f"and {vector} {found}, {mask}")
+        masked = self.temporary(f"and {vector} {loaded}, {mask}")
         equal = self.temporary(f"icmp eq {vector} {masked}, {wanted}")
         bits = self.temporary(f"bitcast <{lanes} x i1> {equal} to i{lanes}")
         return self.temporary(f"zext i{lanes} {bits} to i64")

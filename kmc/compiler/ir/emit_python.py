@@ -117,25 +117,25 @@ def _select(condition: int, yes: int, no: int) -> int:
     return yes if condition else no
 
 
-def _words_at(memory: Words, place: int, count: int) -> Words:
+def _words_at(memory: Words, start: int, count: int) -> Words:
     """Some words, zeros behind the end of the memory; IndexError for a place outside of it."""
-    if not 0 <= place < len(memory):
-        raise IndexError(f"word {place} of {len(memory)}")
-    found = list(memory[place : place + count])
-    return found + [0] * (count - len(found))
+    if not 0 <= start < len(memory):
+        raise IndexError(f"word {start} of {len(memory)}")
+    words = list(memory[start : start + count])
+    return words + [0] * (count - len(words))
 
 
-def _matches(memory: Words, place: int, mask: int, wanted: int, lanes: int) -> int:
+def _matches(memory: Words, start: int, mask: int, wanted: int, lanes: int) -> int:
     """`Matches`."""
-    return sum((word & mask == wanted) << lane for lane, word in enumerate(_words_at(memory, place, lanes)))
+    return sum((word & mask == wanted) << lane for lane, word in enumerate(_words_at(memory, start, lanes)))
 
 
 def _copy(target: Words, at: int, source: Words, start: int, words: int) -> None:
     """`Copy`."""
     if words:
-        found = _words_at(source, start, -(-words // COPY_STEP) * COPY_STEP)
-        for place, word in zip(range(at, len(target)), found, strict=False):
-            target[place] = word
+        copied = _words_at(source, start, -(-words // COPY_STEP) * COPY_STEP)
+        for index, word in zip(range(at, len(target)), copied, strict=False):
+            target[index] = word
 
 
 class _PythonWriter:
@@ -183,8 +183,8 @@ class _PythonWriter:
             case Store(pointer, index, value):
                 return [f"{self.place(pointer, index)} = {self.bare(value)}"]
             case Copy(target, at, source, start, words):
-                places = f"m_{target}, {self.index(target, at)}, m_{source}, {self.index(source, start)}"
-                return [f"copy({places}, {self.bare(words)})"]
+                operands = f"m_{target}, {self.index(target, at)}, m_{source}, {self.index(source, start)}"
+                return [f"copy({operands}, {self.bare(words)})"]
             case If(condition, then, otherwise):
                 lines = [f"if {self.bare(condition)}:", *_indented(self.inner(then, frames, depth))]
                 return lines + (["else:", *_indented(self.inner(otherwise, frames, depth))] if otherwise else [])
@@ -284,18 +284,18 @@ class _PythonWriter:
             case Select(condition, yes, no):
                 return self.composed("select({0}, {1}, {2})", (condition, yes, no))
             case Intrinsic(name, arguments):
-                holes = ", ".join(f"{{{number}}}" for number in range(len(arguments)))
+                holes = ", ".join(f"{{{hole}}}" for hole in range(len(arguments)))
                 return self.composed(f"{name}({holes})", arguments)
             case Matches(pointer, index, mask, wanted, lanes):
-                place = self.index(pointer, index)
-                return self.composed(f"matches(m_{pointer}, {place}, {{0}}, {{1}}, {lanes})", (mask, wanted))
+                position = self.index(pointer, index)
+                return self.composed(f"matches(m_{pointer}, {position}, {{0}}, {{1}}, {lanes})", (mask, wanted))
             case _:
                 assert_never(expr)
 
-    def composed(self, template: str, parts: Sequence[Expr]) -> tuple[str, int]:
+    def composed(self, template: str, operands: Sequence[Expr]) -> tuple[str, int]:
         """An expression made of others."""
-        texts = [self.expr(part) for part in parts]
-        text = template.format(*(_operand(*part) for part in texts))
+        texts = [self.expr(operand) for operand in operands]
+        text = template.format(*(_operand(*operand) for operand in texts))
         depth = 1 + max(depth for _, depth in texts)
         if depth < _EXPRESSION_DEPTH_MAX:
             return text, depth

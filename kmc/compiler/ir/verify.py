@@ -132,8 +132,8 @@ class _Check:
                 self.pointer(source)
                 if source not in self.function.readonly:
                     self.fail("KMC913", f"'{source}' is copied from and is not readonly")
-                for part in (at, start, words):
-                    self.expr(part, assigned)
+                for operand in (at, start, words):
+                    self.expr(operand, assigned)
             case CallKernel():
                 self.call(statement, assigned)
                 self.assign(statement.target, assigned)
@@ -199,8 +199,8 @@ class _Check:
                 self.expr(left, assigned)
                 self.expr(right, assigned)
             case Select(condition, yes, no):
-                for part in (condition, yes, no):
-                    self.expr(part, assigned)
+                for operand in (condition, yes, no):
+                    self.expr(operand, assigned)
             case Intrinsic(name, arguments):
                 if _ARITY.get(name) != len(arguments):
                     self.fail("KMC914", f"no intrinsic '{name}' takes {len(arguments)} arguments")
@@ -208,8 +208,8 @@ class _Check:
                     self.expr(argument, assigned)
             case Matches(pointer, index, mask, wanted):
                 self.pointer(pointer)
-                for part in (index, mask, wanted):
-                    self.expr(part, assigned)
+                for operand in (index, mask, wanted):
+                    self.expr(operand, assigned)
             case _:
                 assert_never(expr)
 

@@ -63,7 +63,7 @@ def expressions(expr: Expr) -> Iterator[Expr]:
         case Select(condition, yes, no):
             yield from (*expressions(condition), *expressions(yes), *expressions(no))
         case Intrinsic(_, arguments):
-            yield from (part for argument in arguments for part in expressions(argument))
+            yield from (inner for argument in arguments for inner in expressions(argument))
         case Matches(_, index, mask, wanted):
             yield from (*expressions(index), *expressions(mask), *expressions(wanted))
         case _:
@@ -91,9 +91,9 @@ def with_parts(expr: Expr, change: Callable[[Expr], Expr]) -> Expr:
 
 def variables(expr: Expr) -> set[str]:
     """The variables of an expression."""
-    return {part.name for part in expressions(expr) if isinstance(part, Var)}
+    return {inner.name for inner in expressions(expr) if isinstance(inner, Var)}
 
 
 def pointers(expr: Expr) -> set[str]:
     """The pointers behind which an expression reads."""
-    return {part.pointer for part in expressions(expr) if isinstance(part, Load | Matches)}
+    return {inner.pointer for inner in expressions(expr) if isinstance(inner, Load | Matches)}

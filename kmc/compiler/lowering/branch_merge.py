@@ -38,23 +38,23 @@ from kmc.lang.types import MessageBagType, MessageSetType, Type
 from kmc.runtime.state_layout import layout_of
 
 
-def merge(low: Lowering, found: list[Value], node: Origin) -> tuple[Value, list[Setter]]:
+def merge(low: Lowering, branches: list[Value], node: Origin) -> tuple[Value, list[Setter]]:
     """One value for several branches, and for each branch the code that gives it its value there."""
-    if any(isinstance(value, Net) for value in found):
-        return _merge_networks(low, found, node)
-    if all(value == found[0] for value in found):
-        return found[0], [lambda value: None for _ in found]
-    if all(isinstance(value, Num) for value in found):
-        return _merge_numbers(low, [value for value in found if isinstance(value, Num)])
-    if all(isinstance(value, Several) for value in found):
-        return _merge_several(low, [value for value in found if isinstance(value, Several)], node)
-    states = [value for value in found if isinstance(value, Rec) and _has_network(value)]
-    if len(states) == len(found) and len({id(state.type.cls) for state in states}) == 1:
+    if any(isinstance(value, Net) for value in branches):
+        return _merge_networks(low, branches, node)
+    if all(value == branches[0] for value in branches):
+        return branches[0], [lambda value: None for _ in branches]
+    if all(isinstance(value, Num) for value in branches):
+        return _merge_numbers(low, [value for value in branches if isinstance(value, Num)])
+    if all(isinstance(value, Several) for value in branches):
+        return _merge_several(low, [value for value in branches if isinstance(value, Several)], node)
+    states = [value for value in branches if isinstance(value, Rec) and _has_network(value)]
+    if len(states) == len(branches) and len({id(state.type.cls) for state in states}) == 1:
         return _merge_states(low, states, node)
-    declared = _joint_type(low, found, node)
+    declared = _joint_type(low, branches, node)
     if declared is None:
-        if all(is_collection(value) for value in found):
-            return _keep_separate(low, found)
+        if all(is_collection(value) for value in branches):
+            return _keep_separate(low, branches)
         low.code.refuse(node, "branches that give values of different types", "use them in the branch that gives them")
     names = [low.code.fresh("m") for _ in range(layout_of(declared).words)]
 
@@ -62,14 +62,14 @@ def merge(low: Lowering, found: list[Value], node: Origin) -> tuple[Value, list[
         for name, word in zip(names, words_as(low, value, declared, node), strict=True):
             low.code.emit(Let(name, word))
 
-    return lift(declared, tuple(Var(name) for name in names)), [assign for _ in found]
+    return lift(declared, tuple(Var(name) for name in names)), [assign for _ in branches]
 
 
-def _joint_type(low: Lowering, found: list[Value], node: Origin) -> Type | None:
+def _joint_type(low: Lowering, branches: list[Value], node: Origin) -> Type | None:
     """The least type that holds all values, if there is one and it has a layout."""
     joined: Type | None = None
     stand_in: Value | None = None
-    for value in found:
+    for value in branches:
         kind = kind_of(low, value, node)
         if kind is None and not isinstance(value, Nothing) and not _is_empty(value):
             return None
@@ -98,51 +98,51 @@ def _has_network(value: Rec) -> bool:
     return any(isinstance(kind, MessageSetType | MessageBagType) for kind in value.type.cls.fields.values())
 
 
-def _merge_several(low: Lowering, found: list[Several], node: Origin) -> tuple[Value, list[Setter]]:
-    if len({len(value.items) for value in found}) != 1:
+def _merge_several(low: Lowering, branches: list[Several], node: Origin) -> tuple[Value, list[Setter]]:
+    if len({len(value.items) for value in branches}) != 1:
         low.code.refuse(node, "branches that give different numbers of values")
-    parts = [low.merge(list(column), node) for column in zip(*(value.items for value in found), strict=True)]
+    columns = [low.merge(list(column), node) for column in zip(*(value.items for value in branches), strict=True)]
 
     def assign(value: Value, branch: int) -> None:
         assert isinstance(value, Several)
-        for (_, setters), item in zip(parts, value.items, strict=True):
+        for (_, setters), item in zip(columns, value.items, strict=True):
             setters[branch](item)
 
-    setters: list[Setter] = [partial(assign, branch=branch) for branch in range(len(found))]
-    return Several(tuple(value for value, _ in parts)), setters
+    setters: list[Setter] = [partial(assign, branch=branch) for branch in range(len(branches))]
+    return Several(tuple(value for value, _ in columns)), setters
 
 
-def _merge_states(low: Lowering, found: list[Rec], node: Origin) -> tuple[Value, list[Setter]]:
+def _merge_states(low: Lowering, branches: list[Rec], node: Origin) -> tuple[Value, list[Setter]]:
     """States are merged field by field: fields that no branch changes stay where they lie."""
-    parts = {}
-    for name in found[0].type.cls.fields:
-        values = [field(low.code, value, name, node) for value in found]
+    merged = {}
+    for name in branches[0].type.cls.fields:
+        values = [field(low.code, value, name, node) for value in branches]
         if any(value is not values[0] for value in values):
-            parts[name] = low.merge(values, node)
+            merged[name] = low.merge(values, node)
 
     def assign(value: Value, branch: int) -> None:
-        for name, (_, setters) in parts.items():
+        for name, (_, setters) in merged.items():
             setters[branch](field(low.code, value, name, node))
 
-    fields = {name: field(low.code, found[0], name, node) for name in found[0].type.cls.fields}
-    fields |= {name: value for name, (value, _) in parts.items()}
-    return Rec(found[0].type, None, fields), [partial(assign, branch=branch) for branch in range(len(found))]
+    fields = {name: field(low.code, branches[0], name, node) for name in branches[0].type.cls.fields}
+    fields |= {name: value for name, (value, _) in merged.items()}
+    return Rec(branches[0].type, None, fields), [partial(assign, branch=branch) for branch in range(len(branches))]
 
 
-def _keep_separate(low: Lowering, found: list[Value]) -> tuple[Value, list[Setter]]:
+def _keep_separate(low: Lowering, branches: list[Value]) -> tuple[Value, list[Setter]]:
     """Collections that no type holds: each is iterated where it is used, if its branch was executed."""
     low.code.forgiving = True
-    guards = [low.code.fresh("taken") for _ in found]
+    guards = [low.code.fresh("taken") for _ in branches]
     low.code.emit(*(Let(guard, x.ZERO) for guard in guards))
 
     def assign(value: Value, guard: str) -> None:
         low.code.emit(Let(guard, x.ONE))
 
-    options = tuple((Var(guard), value) for guard, value in zip(guards, found, strict=True))
+    options = tuple((Var(guard), value) for guard, value in zip(guards, branches, strict=True))
     return Chosen(options), [partial(assign, guard=guard) for guard in guards]
 
 
-def _merge_numbers(low: Lowering, found: list[Num]) -> tuple[Value, list[Setter]]:
+def _merge_numbers(low: Lowering, branches: list[Num]) -> tuple[Value, list[Setter]]:
     """Numbers are merged as they are: they may lie so far apart that no layout holds both."""
     name = low.code.fresh("m")
 
@@ -150,16 +150,16 @@ def _merge_numbers(low: Lowering, found: list[Num]) -> tuple[Value, list[Setter]
         assert isinstance(value, Num)
         low.code.emit(Let(name, value.code))
 
-    least, most = min(value.low for value in found), max(value.high for value in found)
-    return Num(Var(name), least, most), [assign for _ in found]
+    least, most = min(value.low for value in branches), max(value.high for value in branches)
+    return Num(Var(name), least, most), [assign for _ in branches]
 
 
-def _merge_networks(low: Lowering, found: list[Value], node: Origin) -> tuple[Value, list[Setter]]:
+def _merge_networks(low: Lowering, branches: list[Value], node: Origin) -> tuple[Value, list[Setter]]:
     """Networks are merged by their changes: each keeps the words that its branch gives it, behind a guard."""
-    numbers = {(value.number, value.pointer) for value in found if isinstance(value, Net)}
-    if len(numbers) != 1:
+    bases = {(value.network, value.pointer) for value in branches if isinstance(value, Net)}
+    if len(bases) != 1:
         low.code.refuse(node, "branches that give different networks", "yield in each branch")
-    nets = [whole_network(low, value, *next(iter(numbers)), node) for value in found]
+    nets = [whole_network(low, value, *next(iter(bases)), node) for value in branches]
     changes: list[NetOp | Each] = []
     setters: list[Setter] = []
     resets: list[str] = []
@@ -188,7 +188,7 @@ def _merge_networks(low: Lowering, found: list[Value], node: Origin) -> tuple[Va
             low.code.emit(Let(word.name, x.ZERO))
         if isinstance(change, NetOp) and isinstance(change.index, Var):
             low.code.emit(Let(change.index.name, x.ZERO))
-    return Net(nets[0].number, nets[0].pointer, tuple(changes)), setters
+    return Net(nets[0].network, nets[0].pointer, tuple(changes)), setters
 
 
 def _network_setter(low: Lowering, mine: list[tuple[str, NetOp | Each]], joint: list[NetOp | Each]) -> Setter:

@@ -67,11 +67,11 @@ def _arguments(
 
 def _defaults(low: Lowering, arguments: ast.arguments, scope: Scope) -> dict[str, Value]:
     names = [argument.arg for argument in arguments.args]
-    found = dict(zip(reversed(names), (low.evaluate(d, scope) for d in reversed(arguments.defaults)), strict=False))
+    defaults = dict(zip(reversed(names), (low.evaluate(d, scope) for d in reversed(arguments.defaults)), strict=False))
     for argument, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
         if default is not None:
-            found[argument.arg] = low.evaluate(default, scope)
-    return found
+            defaults[argument.arg] = low.evaluate(default, scope)
+    return defaults
 
 
 def _helper(low: Lowering, function: Any, node: ast.Call, scope: Scope) -> Value:
@@ -88,13 +88,13 @@ def bound_call(low: Lowering, node: ast.Call, scope: Scope) -> tuple[ast.Functio
     """The definition that a call names, its arguments by parameter, and the scope it was defined in."""
     function = low.evaluate(node.func, scope)
     if isinstance(function, Closure) and isinstance(function.node, ast.FunctionDef):
-        found, home = function.node, function.scope
+        callee, home = function.node, function.scope
     elif isinstance(function, Python) and is_spec_function(function.object):
-        found, home = definition(function.object), scope_of(function.object)
+        callee, home = definition(function.object), scope_of(function.object)
     else:
         low.code.refuse(node, "a call of this value")
-    names = [argument.arg for argument in (*found.args.args, *found.args.kwonlyargs)]
-    return found, _arguments(low, node, scope, names, _defaults(low, found.args, home)), home
+    names = [argument.arg for argument in (*callee.args.args, *callee.args.kwonlyargs)]
+    return callee, _arguments(low, node, scope, names, _defaults(low, callee.args, home)), home
 
 
 def _closure(low: Lowering, closure: Closure, node: ast.Call, scope: Scope) -> Value:
@@ -109,10 +109,10 @@ def apply(low: Lowering, function: Value, arguments: list[Value], node: Origin) 
         names = [argument.arg for argument in function.node.args.args]
         return low.call_function(None, dict(zip(names, arguments, strict=True)), function.node, function.scope)
     if isinstance(function, Python) and is_spec_function(function.object):
-        found = syntax(function.object)
-        names = [argument.arg for argument in found.args.args]
+        tree = syntax(function.object)
+        names = [argument.arg for argument in tree.args.args]
         bound = dict(zip(names, arguments, strict=True))
-        return low.call_function(function.object, bound, found, scope_of(function.object))
+        return low.call_function(function.object, bound, tree, scope_of(function.object))
     low.code.refuse(node, "a call of this value")
 
 
@@ -176,8 +176,8 @@ def _any_record_set(low: Lowering, base: Packed | Stored, node: ast.Call, scope:
     for here, item in records:
 
         def change(item: Value = item) -> None:
-            parts = pack(low.code, _record_set(low, item, node, scope), whole, node)
-            low.code.emit(*(Let(name, word) for name, word in zip(names, parts, strict=True)))
+            packed = pack(low.code, _record_set(low, item, node, scope), whole, node)
+            low.code.emit(*(Let(name, word) for name, word in zip(names, packed, strict=True)))
 
         low.code.branch(here, low.code.capture(change))
     return Packed(base.type, tuple(map(Var, names)))

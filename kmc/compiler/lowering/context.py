@@ -113,9 +113,9 @@ class Lowering:
         """The words of a value in a type, whatever it was written as."""
         return self.operations.words_as(self, value, declared, node)
 
-    def merge(self, found: list[Value], node: Origin) -> tuple[Value, list[Setter]]:
+    def merge(self, branches: list[Value], node: Origin) -> tuple[Value, list[Setter]]:
         """One value for several branches, and for each branch the code that gives it its value there."""
-        return self.operations.merge(self, found, node)
+        return self.operations.merge(self, branches, node)
 
     def assign(self, target: ast.expr, value: Value, scope: Scope) -> None:
         """Bind names to a value."""
@@ -131,10 +131,10 @@ class Lowering:
 
     def name(self, node: ast.Name, scope: Scope) -> Value:
         """The value of a name."""
-        found = lookup(scope, node.id)
-        if found is None:
+        value = lookup(scope, node.id)
+        if value is None:
             self.code.refuse(node, f"the name '{node.id}'")
-        return found
+        return value
 
     def entry(self, owner: Value, key: Value, node: Origin) -> Value:
         """The value of a map at one of its keys, or the count of a message in a bag."""
@@ -195,9 +195,9 @@ class Lowering:
         if len(call.returns) == 1 and len(body) >= 2 and body[-2] is call.returns[0][0]:
             self.code.slot().extend(body[:-2])
             return call.returns[0][1]
-        value, targets = self.merge([found for _, found in call.returns], node)
-        for (place, found), target in zip(call.returns, targets, strict=True):
-            self.code.into(place, lambda found=found, target=target: target(found))  # type: ignore[misc]  # bound now
+        value, targets = self.merge([returned for _, returned in call.returns], node)
+        for (slot, returned), target in zip(call.returns, targets, strict=True):
+            self.code.into(slot, lambda returned=returned, target=target: target(returned))  # type: ignore[misc]  # bound now
         self.code.block(call.label, body)
         return value
 
@@ -212,11 +212,11 @@ class Lowering:
         node = syntax(function)  # type: ignore[arg-type]  # spec functions are plain functions
         assert isinstance(node, ast.FunctionDef), "it is declared by a decorator"
 
-        def go_on(low: Lowering, found: Value, place: Origin) -> None:
+        def go_on(low: Lowering, result: Value, place: Origin) -> None:
             if following:
-                low.each_result(following, found, then)
+                low.each_result(following, result, then)
             else:
-                then(low, found, place)
+                then(low, result, place)
 
         inner = scope_of(function).child()
         inner.locals[node.args.args[0].arg] = value

@@ -72,9 +72,9 @@ def evaluate(low: Lowering, node: ast.expr, scope: Scope) -> Value:
         case ast.GeneratorExp():
             return Comprehension(node, scope.child())
         case ast.SetComp():
-            found = Comprehension(node, scope.child())
-            check_elements(low, found)
-            return found
+            comprehension = Comprehension(node, scope.child())
+            check_elements(low, comprehension)
+            return comprehension
         case ast.DictComp():
             return MapLiteral(node, scope.child())
         case ast.Dict(keys=keys, values=values):
@@ -107,16 +107,16 @@ def _compare(low: Lowering, node: ast.Compare, scope: Scope) -> Value:
     return Bool(_chain(low, node, low.kept(low.evaluate(node.left, scope)), 0, scope))
 
 
-def _chain(low: Lowering, node: ast.Compare, left: Value, place: int, scope: Scope) -> Expr:
-    """`a < b < c` from operator `place` on; the operands after a false comparison are not evaluated."""
-    right = low.evaluate(node.comparators[place], scope)
-    more = place + 1 < len(node.ops)
+def _chain(low: Lowering, node: ast.Compare, left: Value, position: int, scope: Scope) -> Expr:
+    """`a < b < c` from operator `position` on; the operands after a false comparison are not evaluated."""
+    right = low.evaluate(node.comparators[position], scope)
+    more = position + 1 < len(node.ops)
     _refuse_mixed(low, left, right, node)
     right = low.kept(right) if more else right
-    result = _comparison(low, node.ops[place], left, right, node)
+    result = _comparison(low, node.ops[position], left, right, node)
     if not more:
         return result
-    return _if_needed(low, result, lambda: _chain(low, node, right, place + 1, scope), conjunction=True)
+    return _if_needed(low, result, lambda: _chain(low, node, right, position + 1, scope), conjunction=True)
 
 
 def _refuse_mixed(low: Lowering, left: Value, right: Value, node: ast.Compare) -> None:
@@ -155,8 +155,8 @@ def _comparison(low: Lowering, operator: ast.cmpop, left: Value, right: Value, n
             return x.negate(member(low, left, right, node))
     if isinstance(left, Several) and isinstance(right, Several):
         return _order_of_tuples(low, operator, left.items, right.items, node)
-    numbers = [unwrap(low.code, value, node) for value in (left, right)]
-    first, second = numbers
+    operands = [unwrap(low.code, value, node) for value in (left, right)]
+    first, second = operands
     if not isinstance(first, Num) and not isinstance(second, Num):
         return subset(low, operator, left, right, node)
     if not isinstance(first, Num) or not isinstance(second, Num):
@@ -205,14 +205,14 @@ def _if_needed(low: Lowering, result: Expr, operand: Callable[[], Expr], *, conj
     """`result and operand`, or `or`; the operand is evaluated only if it can matter, unless it is harmless code."""
     if isinstance(result, Const):
         return operand() if bool(result.value) == conjunction else result
-    found: list[Expr] = []
-    draft = low.code.capture(lambda: found.append(operand()))
+    operands: list[Expr] = []
+    draft = low.code.capture(lambda: operands.append(operand()))
     if _is_harmless(flat(draft)):
         low.code.emit(*flat(draft))
-        return x.both(result, found[0]) if conjunction else x.either(result, found[0])
+        return x.both(result, operands[0]) if conjunction else x.either(result, operands[0])
     name = low.code.fresh("b")
     low.code.emit(Let(name, result))
-    low.code.into(draft, lambda: low.code.emit(Let(name, found[0])))
+    low.code.into(draft, lambda: low.code.emit(Let(name, operands[0])))
     low.code.branch(Var(name) if conjunction else x.negate(Var(name)), draft)
     return Var(name)
 
@@ -270,8 +270,8 @@ def _set_operation(low: Lowering, node: ast.BinOp, left: Value, right: Value) ->
     if _are_messages(left) and _are_messages(right) and isinstance(node.op, ast.BitOr):
         assert isinstance(left, Messages | Joint)
         assert isinstance(right, Messages | Joint)
-        parts = [value.parts if isinstance(value, Joint) else (value,) for value in (left, right)]
-        return Joint((*parts[0], *parts[1]))
+        networks = [value.networks if isinstance(value, Joint) else (value,) for value in (left, right)]
+        return Joint((*networks[0], *networks[1]))
     declared = common_type(left, right)
     masks = all(isinstance(value, Packed | Stored | EmptySet) for value in (left, right))
     if not masks or not isinstance(declared, SetType) or key_count(declared.element) > WORD:
@@ -311,13 +311,13 @@ def _if_expression(low: Lowering, node: ast.IfExp, scope: Scope) -> Value:
     condition = low.truth(low.evaluate(node.test, scope), node.test)
     if isinstance(condition, Const):
         return low.evaluate(node.body if condition.value else node.orelse, scope)
-    found: list[Value] = []
+    branches: list[Value] = []
     drafts = [
-        low.code.capture(lambda branch=branch: found.append(low.evaluate(branch, scope)))  # type: ignore[misc]  # bound now
+        low.code.capture(lambda branch=branch: branches.append(low.evaluate(branch, scope)))  # type: ignore[misc]  # bound now
         for branch in (node.body, node.orelse)
     ]
-    value, setters = low.merge(found, node)
-    for draft, setter, mine in zip(drafts, setters, found, strict=True):
+    value, setters = low.merge(branches, node)
+    for draft, setter, mine in zip(drafts, setters, branches, strict=True):
         low.code.into(draft, lambda setter=setter, mine=mine: setter(mine))  # type: ignore[misc]  # bound now
     low.code.branch(condition, drafts[0], drafts[1])
     return value

@@ -71,11 +71,11 @@ def each(low: Lowering, whole: Value, body: Body, node: Origin, unroll: int = UN
             _different(low, items, body, node)
         case Comprehension():
             if once and isinstance(whole.node, ast.SetComp) and not is_injective(whole.node):
-                found = as_set(low, whole)
-                if found is None:
+                elements = as_set(low, whole)
+                if elements is None:
                     each_different(low, whole, body, node)
                 else:
-                    each(low, found, body, node, unroll)
+                    each(low, elements, body, node, unroll)
             else:
                 run(low, whole, body, once=once)
         case Messages() | Net():
@@ -86,8 +86,8 @@ def each(low: Lowering, whole: Value, body: Body, node: Origin, unroll: int = UN
             each(low, as_map(low, whole, node), body, node, unroll)
         case Subsets(inner):
             _subsets(low, inner, body, node)
-        case Joint(parts):
-            _each_joint(low, parts, body, node)
+        case Joint(networks):
+            _each_joint(low, networks, body, node)
         case Entries(owner, kind):
             _entries(low, owner, kind, body, node)
         case MapUpdate(declared):
@@ -100,17 +100,17 @@ def each(low: Lowering, whole: Value, body: Body, node: Origin, unroll: int = UN
             low.code.refuse(node, "iterating over this value")
 
 
-def _each_joint(low: Lowering, parts: tuple[Messages, ...], body: Body, node: Origin) -> None:
+def _each_joint(low: Lowering, networks: tuple[Messages, ...], body: Body, node: Origin) -> None:
     """The messages of several networks, those that are in an earlier one left out."""
-    for number, part in enumerate(parts):
+    for position, messages in enumerate(networks):
 
-        def one(message: Value, number: int = number) -> None:
+        def one(message: Value, position: int = position) -> None:
             new: Expr = x.ONE
-            for earlier in parts[:number]:
+            for earlier in networks[:position]:
                 new = x.both(new, x.negate(among(low, earlier, message, node)))
             low.code.branch(new, low.code.capture(lambda: body(message)))
 
-        each_message(low, part, one, node)
+        each_message(low, messages, one, node)
 
 
 def _entries(low: Lowering, owner: Value, kind: str, body: Body, node: Origin) -> None:
@@ -125,9 +125,9 @@ def _entries(low: Lowering, owner: Value, kind: str, body: Body, node: Origin) -
 
 def _different(low: Lowering, items: tuple[Value, ...], body: Body, node: Origin) -> None:
     """The elements of a set literal, equal ones once."""
-    for number, item in enumerate(items):
+    for position, item in enumerate(items):
         new: Expr = x.ONE
-        for earlier in items[:number]:
+        for earlier in items[:position]:
             new = x.both(new, x.negate(equal(low, item, earlier, node)))
         low.code.branch(new, low.code.capture(lambda item=item: body(item)))  # type: ignore[misc]  # bound now
 
@@ -135,8 +135,8 @@ def _different(low: Lowering, items: tuple[Value, ...], body: Body, node: Origin
 def _range(low: Lowering, start: Expr, stop: Expr, body: Callable[[Expr], object], unroll: int, most: int) -> None:
     """Count from `start` to `stop`, `most` rounds at most."""
     if isinstance(start, Const) and isinstance(stop, Const) and stop.value - start.value <= unroll:
-        for number in range(start.value, stop.value):
-            body(Const(number))
+        for value in range(start.value, stop.value):
+            body(Const(value))
     else:
         low.repeated(most, lambda: low.code.count_up(start, stop, body))
 
@@ -174,26 +174,26 @@ def _each_of(low: Lowering, whole: Packed | Stored, declared: Type, body: Body, 
         case SetType(inner) | PairType(inner):
             mask = low.code.keep(words(whole)[0], "mask")
 
-            def if_member(number: Expr) -> None:
-                draft = low.code.capture(lambda: body(key_value(inner, number)))
-                low.code.branch(x.extract(mask, number, 1), draft)
+            def if_member(code: Expr) -> None:
+                draft = low.code.capture(lambda: body(key_value(inner, code)))
+                low.code.branch(x.extract(mask, code, 1), draft)
 
             _range(low, Const(0), Const(key_count(inner)), if_member, unroll, key_count(inner))
         case SeqType(_, capacity):
             length = low.code.keep(array_head(whole), "len")
             if capacity <= unroll:
-                for number in range(capacity):
-                    draft = low.code.capture(lambda number=number: body(element(whole, Const(number))))  # type: ignore[misc]  # bound now
-                    low.code.branch(x.binary("slt", Const(number), length), draft)
+                for code in range(capacity):
+                    draft = low.code.capture(lambda code=code: body(element(whole, Const(code))))  # type: ignore[misc]  # bound now
+                    low.code.branch(x.binary("slt", Const(code), length), draft)
             else:
                 low.repeated(capacity, lambda: low.code.count_up(Const(0), length, lambda i: body(element(whole, i))))
         case MapType(key, _, total):
             keys = key_count(key)
             head = None if total else low.code.keep(array_head(whole), "keys")
 
-            def if_key(number: Expr) -> None:
-                draft = low.code.capture(lambda: body(key_value(key, number)))
-                low.code.branch(x.ONE if head is None else x.extract(head, number, 1), draft)
+            def if_key(code: Expr) -> None:
+                draft = low.code.capture(lambda: body(key_value(key, code)))
+                low.code.branch(x.ONE if head is None else x.extract(head, code, 1), draft)
 
             _range(low, Const(0), Const(keys), if_key, unroll, keys)
         case _:
@@ -231,28 +231,28 @@ def run(low: Lowering, comprehension: Comprehension, body: Body, *, once: bool =
     """Call `body` with every value of a comprehension, with equal ones as often as they come."""
     node, scope = comprehension.node, comprehension.scope.child()
 
-    def level(number: int) -> None:
-        if number == len(node.generators):
+    def level(depth: int) -> None:
+        if depth == len(node.generators):
             body(low.evaluate(node.elt, scope))
             return
-        generator = node.generators[number]
+        generator = node.generators[depth]
 
         def item(value: Value) -> None:
             low.assign(generator.target, value, scope)
-            conditions(number, 0)
+            conditions(depth, 0)
 
         each(low, low.evaluate(generator.iter, scope), item, generator.iter, once=once)
 
-    def conditions(number: int, position: int) -> None:
-        tests = node.generators[number].ifs
+    def conditions(depth: int, position: int) -> None:
+        tests = node.generators[depth].ifs
         if position == len(tests):
-            level(number + 1)
+            level(depth + 1)
             return
         test = tests[position]
         truth = low.truth(low.evaluate(test, scope), test)
         if isinstance(truth, Const) and not truth.value:
             return
-        draft = low.code.capture(lambda: conditions(number, position + 1))
+        draft = low.code.capture(lambda: conditions(depth, position + 1))
         low.code.branch(truth, draft)
 
     level(0)
@@ -277,8 +277,8 @@ def best_of(low: Lowering, whole: Value, node: Origin, default: Value | None, *,
     """The largest or smallest number, or `default` if there is none."""
     if default is not None and not isinstance(default, Num):
         return _best_or(low, whole, node, default, largest=largest)
-    best, found = low.code.fresh("best"), low.code.fresh("found")
-    low.code.emit(Let(best, default.code if default is not None else x.ZERO), Let(found, x.ZERO))
+    best, exists = low.code.fresh("best"), low.code.fresh("found")
+    low.code.emit(Let(best, default.code if default is not None else x.ZERO), Let(exists, x.ZERO))
     bounds = [] if default is None else [(default.low, default.high)]
 
     def compare(item: Value) -> None:
@@ -288,12 +288,12 @@ def best_of(low: Lowering, whole: Value, node: Origin, default: Value | None, *,
         bounds.append((item.low, item.high))
         value = low.code.keep(item.code)
         better = x.binary("slt", Var(best), value) if largest else x.binary("slt", value, Var(best))
-        take = x.either(x.negate(Var(found)), better)
-        low.code.branch(take, [Let(best, value), Let(found, x.ONE)])
+        take = x.either(x.negate(Var(exists)), better)
+        low.code.branch(take, [Let(best, value), Let(exists, x.ONE)])
 
     each(low, whole, compare, node, once=False)
     if default is None:
-        low.code.check(Var(found), node)
+        low.code.check(Var(exists), node)
     if not bounds:
         return Num(Var(best), 0, 0)
     return Num(Var(best), min(b[0] for b in bounds), max(b[1] for b in bounds))
@@ -360,8 +360,8 @@ def _collected(
     low.code.emit(Let(name, x.ZERO))
 
     def collect(item: Value) -> None:
-        number = key_code(low.code, item, element_type, node)
-        low.code.emit(Let(name, x.binary("or", Var(name), x.place_at(x.ONE, number))))
+        code = key_code(low.code, item, element_type, node)
+        low.code.emit(Let(name, x.binary("or", Var(name), x.place_at(x.ONE, code))))
 
     source(collect)
     return Packed(kind, (Var(name),))
@@ -401,8 +401,8 @@ def as_collection(low: Lowering, value: Value, node: Origin) -> Value:
     source = expression_at("{item for item in items}", node)
     assert isinstance(source, ast.SetComp)
     if isinstance(value, Comprehension) and isinstance(value.node, ast.GeneratorExp):
-        found = ast.SetComp(value.node.elt, value.node.generators)
-        return materialize(low, Comprehension(placed_like(found, value.node), value.scope), node)
+        tree = ast.SetComp(value.node.elt, value.node.generators)
+        return materialize(low, Comprehension(placed_like(tree, value.node), value.scope), node)
     if is_collection(value):
         return materialize(low, value, node)
     return materialize(low, Comprehension(source, Scope({}, {"items": value})), node)
@@ -410,9 +410,9 @@ def as_collection(low: Lowering, value: Value, node: Origin) -> Value:
 
 def typed_set(low: Lowering, value: Value, declared: SetType, node: Origin) -> Value:
     """A collection as a set of declared elements."""
-    found = _collected(low, lambda body: each(low, value, body, node, once=False), node, declared.element)
-    assert found is not None
-    return found
+    collected = _collected(low, lambda body: each(low, value, body, node, once=False), node, declared.element)
+    assert collected is not None
+    return collected
 
 
 def is_collection(value: Value) -> bool:
@@ -422,8 +422,8 @@ def is_collection(value: Value) -> bool:
             return isinstance(node, ast.SetComp)
         case Packed(kind) | Stored(kind):
             return isinstance(kind, SetType | PairType)
-        case Python(found):
-            return isinstance(found, SymbolMeta)
+        case Python(spec_value):
+            return isinstance(spec_value, SymbolMeta)
         case SetLiteral() | EmptySet() | Messages() | Joint() | SetOp() | Picked():
             return True
         case Chosen(options):

@@ -31,12 +31,12 @@ def each_lazy(low: Lowering, whole: SetOp | Chosen | Picked | Generator, body: B
                 draft = low.code.capture(lambda option=option: low.each(option, body, node))  # type: ignore[misc]  # bound now
                 low.code.branch(guard, draft)
         case Picked(inner, mask):
-            place = low.code.fresh("place")
-            low.code.emit(Let(place, x.ZERO))
+            position = low.code.fresh("place")
+            low.code.emit(Let(position, x.ZERO))
 
             def one(item: Value) -> None:
-                low.code.branch(x.extract(mask, Var(place), 1), low.code.capture(lambda: body(item)))
-                low.code.emit(Let(place, x.add(Var(place), x.ONE)))
+                low.code.branch(x.extract(mask, Var(position), 1), low.code.capture(lambda: body(item)))
+                low.code.emit(Let(position, x.add(Var(position), x.ONE)))
 
             low.each(inner, one, node)
         case Generator():
@@ -59,34 +59,34 @@ def lazy_member(low: Lowering, item: Value, whole: SetOp | Chosen, node: Origin)
         if whole.kind == "or":
             return x.either(left, right)
         return x.both(left, right if whole.kind == "and" else x.negate(right))
-    found = low.code.fresh("in")
-    low.code.emit(Let(found, x.ZERO))
+    is_member = low.code.fresh("in")
+    low.code.emit(Let(is_member, x.ZERO))
     for guard, option in whole.options:
 
         def look(option: Value = option) -> None:
-            low.code.emit(Let(found, low.member(item, option, node)))
+            low.code.emit(Let(is_member, low.member(item, option, node)))
 
         low.code.branch(guard, low.code.capture(look))
-    return Var(found)
+    return Var(is_member)
 
 
 def each_different(low: Lowering, whole: Comprehension, body: Body, node: Origin) -> None:
     """The values of a comprehension, equal ones once: an element counts if none before it is equal."""
-    place = low.code.fresh("place")
-    low.code.emit(Let(place, x.ZERO))
+    position = low.code.fresh("place")
+    low.code.emit(Let(position, x.ZERO))
 
     def one(item: Value) -> None:
         seen, before, label = low.code.fresh("seen"), low.code.fresh("before"), low.code.fresh("earlier")
         low.code.emit(Let(seen, x.ZERO), Let(before, x.ZERO))
 
         def compare(other: Value) -> None:
-            low.code.emit(If(x.eq(Var(before), Var(place)), (Break(label),)))
+            low.code.emit(If(x.eq(Var(before), Var(position)), (Break(label),)))
             low.code.branch(equal(low, item, other, node), [Let(seen, x.ONE), Break(label)])
             low.code.emit(Let(before, x.add(Var(before), x.ONE)))
 
         low.code.block(label, low.code.capture(lambda: low.each(whole, compare, node, once=False)))
         low.code.branch(x.negate(Var(seen)), low.code.capture(lambda: body(item)))
-        low.code.emit(Let(place, x.add(Var(place), x.ONE)))
+        low.code.emit(Let(position, x.add(Var(position), x.ONE)))
 
     low.each(whole, one, node, once=False)
 
@@ -122,11 +122,11 @@ def picked_subsets(low: Lowering, whole: Value, body: Body, node: Origin) -> Non
 def _run_generator(low: Lowering, whole: Generator, body: Body) -> None:
     outer, choice = low.on_yield, low.choice_label
 
-    def found(lowering: Lowering, value: Value, node: Origin) -> None:
+    def each_yield(lowering: Lowering, value: Value, node: Origin) -> None:
         lowering.on_yield, inner, lowering.choice_label = outer, lowering.choice_label, choice
         body(value)
-        lowering.on_yield, lowering.choice_label = found, inner
+        lowering.on_yield, lowering.choice_label = each_yield, inner
 
-    low.on_yield = found
+    low.on_yield = each_yield
     low.run_action(whole.node, dict(whole.arguments), whole.scope)
     low.on_yield, low.choice_label = outer, choice

@@ -113,15 +113,15 @@ def build_map(low: Lowering, declared: MapType, source: Callable[[Put], None], n
     so_far = Packed(declared, tuple(Var(name) for name in names))
 
     def put(key: Value, value: Value) -> None:
-        number = low.code.keep(key_code(low.code, key, declared.key, node), "k")
+        code = low.code.keep(key_code(low.code, key, declared.key, node), "k")
         item = lift(declared.value, keep_words(low.code, low.words_as(value, declared.value, node)))
         same: Expr = x.ONE
-        for new, old in zip(value_words(item), value_words(element(so_far, number)), strict=True):
+        for new, old in zip(value_words(item), value_words(element(so_far, code)), strict=True):
             same = x.both(same, x.eq(new, old))
-        low.code.check(x.either(x.negate(x.extract(Var(present), number, 1)), same), node)
-        changed = keep_words(low.code, pack(low.code, MapUpdate(declared, so_far, number, item), declared, node))
+        low.code.check(x.either(x.negate(x.extract(Var(present), code, 1)), same), node)
+        changed = keep_words(low.code, pack(low.code, MapUpdate(declared, so_far, code, item), declared, node))
         low.code.emit(*(Let(name, word) for name, word in zip(names, changed, strict=True)))
-        low.code.emit(Let(present, x.binary("or", Var(present), x.place_at(x.ONE, number))))
+        low.code.emit(Let(present, x.binary("or", Var(present), x.place_at(x.ONE, code))))
 
     source(put)
     if declared.total:
@@ -134,9 +134,9 @@ def each_key(low: Lowering, value: Packed | Stored, body: Callable[[Expr, Value,
     """Call `body` for every key that a map may have: whether it has it, the key, and the value there."""
     assert isinstance(value.type, MapType)
     head = None if value.type.total else low.code.keep(array_head(value), "keys")
-    for number in range(key_count(value.type.key)):
-        here: Expr = x.ONE if head is None else x.extract(head, number, 1)
-        body(here, key_value(value.type.key, Const(number)), element(value, Const(number)))
+    for code in range(key_count(value.type.key)):
+        here: Expr = x.ONE if head is None else x.extract(head, code, 1)
+        body(here, key_value(value.type.key, Const(code)), element(value, Const(code)))
 
 
 def converted_map(low: Lowering, value: Packed | Stored, declared: MapType, node: Origin) -> Words:
@@ -216,8 +216,8 @@ def _filled(low: Lowering, declared: SeqType, written: Comprehension, node: Orig
     low.code.emit(Let(length, x.ZERO), *(Let(name, x.ZERO) for name in names))
 
     def append(item: Value) -> None:
-        parts = keep_words(low.code, low.words_as(item, declared.element, node))
-        changed = placed(declared, tuple(Var(name) for name in names), Var(length), parts)
+        words = keep_words(low.code, low.words_as(item, declared.element, node))
+        changed = placed(declared, tuple(Var(name) for name in names), Var(length), words)
         kept = keep_words(low.code, changed)
         low.code.emit(*(Let(name, word) for name, word in zip(names, kept, strict=True)))
         low.code.emit(Let(length, x.add(Var(length), x.ONE)))
@@ -234,8 +234,8 @@ def placed(declared: SeqType, old: Words, index: Expr, item: Words) -> Words:
         bit = x.add(x.binary("mul", index, Const(array.element.bits)), Const(array.head_bits))
         return (x.binary("or", old[0], x.place_at(item[0], bit)),)
     result = list(old)
-    for number in range(declared.capacity):
-        place, here = array.place(number), x.eq(index, Const(number))
+    for position in range(declared.capacity):
+        place, here = array.place(position), x.eq(index, Const(position))
         for offset, word in enumerate(item):
             at = place.word + offset
             moved = x.place_at(word, place.bit) if array.element.narrow else word

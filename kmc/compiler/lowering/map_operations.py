@@ -73,8 +73,8 @@ def _written_as(value: Value, declared: UnionType) -> Type | None:
         kinds = SeqType
     elif is_collection(value) or isinstance(kind, SetType):
         kinds = SetType
-    found = [other for other in declared.alternatives if kinds is not None and isinstance(other, kinds)]
-    return found[0] if len(found) == 1 and (found[0] != kind or isinstance(value, MapUpdate)) else None
+    fitting = [other for other in declared.alternatives if kinds is not None and isinstance(other, kinds)]
+    return fitting[0] if len(fitting) == 1 and (fitting[0] != kind or isinstance(value, MapUpdate)) else None
 
 
 def map_words(low: Lowering, value: Value, declared: MapType, node: Origin) -> Words:
@@ -106,15 +106,15 @@ def _literal(low: Lowering, literal: MapLiteral, declared: MapType) -> Words:
     if domain is None:
         return build_map(low, declared, lambda put: each_entry(low, literal, put), node)
     present: list[Expr] = [x.ZERO] * key_count(declared.key)
-    for number, item in _entries(low, literal, declared, domain, present):
-        pieces.append((array.place(number), array.element.bits, item))
+    for code, item in _entries(low, literal, declared, domain, present):
+        pieces.append((array.place(code), array.element.bits, item))
     if declared.total:
         for here in present:
             low.code.check(here, node)
     elif array.head_bits:
         mask: Expr = x.ZERO
-        for number, here in enumerate(present):
-            mask = x.binary("or", mask, x.place_at(here, number))
+        for code, here in enumerate(present):
+            mask = x.binary("or", mask, x.place_at(here, code))
         pieces.insert(0, (Place(0, 0), array.head_bits, (mask,)))
     return combine(array.layout.words, pieces)
 
@@ -131,13 +131,13 @@ def _domain(low: Lowering, literal: MapLiteral, key: Type) -> tuple[Value, Value
     domain = materialize(low, owner or domain, literal.node)
     domain = in_words(low, domain, literal.node) if isinstance(domain, MapItems | MapLiteral) else domain
     kind = domain.type if isinstance(domain, MapUpdate | Packed | Stored) else None
-    found = kind.key if isinstance(kind, MapType) else kind.element if isinstance(kind, SetType) else None
+    inner = kind.key if isinstance(kind, MapType) else kind.element if isinstance(kind, SetType) else None
     if isinstance(domain, Numbers) and isinstance(key, IntType):
         inside = key.low <= domain.start.low and domain.stop.high <= key.high + 1
-        found = key if inside and domain.step == 1 else None
+        inner = key if inside and domain.step == 1 else None
     if isinstance(domain, Python) and isinstance(domain.object, SymbolMeta):
-        found = domain.object.kmc_type  # type: ignore[attr-defined]  # every class of symbols has one
-    return (domain, domain if owner is not None else None) if found == key else None
+        inner = domain.object.kmc_type  # type: ignore[attr-defined]  # every class of symbols has one
+    return (domain, domain if owner is not None else None) if inner == key else None
 
 
 def _entries(
@@ -148,47 +148,47 @@ def _entries(
     node = literal.node
     generator = node.generators[0]
     domain, owner = found_domain
-    found: list[tuple[int, Words]] = []
-    for number in range(key_count(declared.key)):
+    entries: list[tuple[int, Words]] = []
+    for code in range(key_count(declared.key)):
         scope = literal.scope.child()
-        here = _in_domain(low, domain, declared.key, number, node)
+        here = _in_domain(low, domain, declared.key, code, node)
         if here == x.ZERO:
             continue
-        key = _key(declared.key, number)
-        low.assign(generator.target, key if owner is None else Several((key, _item(low, owner, number))), scope)
+        key = _key(declared.key, code)
+        low.assign(generator.target, key if owner is None else Several((key, _item(low, owner, code))), scope)
         for test in generator.ifs:
             here = _and(low, here, test, scope)
         if here == x.ZERO:
             continue
         here = low.code.keep(here)
-        present[number] = here
-        found.append((number, _value_if(low, here, node.value, declared.value, scope)))
-    return found
+        present[code] = here
+        entries.append((code, _value_if(low, here, node.value, declared.value, scope)))
+    return entries
 
 
-def _item(low: Lowering, owner: Value, number: int) -> Value:
-    """The value of a map at key `number`; any value if it has no such key."""
+def _item(low: Lowering, owner: Value, code: int) -> Value:
+    """The value of a map at key `code`; any value if it has no such key."""
     if isinstance(owner, MapUpdate):
-        other = _item(low, owner.base, number)
-        if owner.key == Const(number):
+        other = _item(low, owner.base, code)
+        if owner.key == Const(code):
             return owner.value
         value, setters = low.merge([owner.value, other], ast.Pass())
         drafts = [low.code.capture(lambda s=s, v=v: s(v)) for s, v in zip(setters, (owner.value, other), strict=True)]  # type: ignore[misc]  # bound now
-        low.code.branch(x.eq(owner.key, Const(number)), drafts[0], drafts[1])
+        low.code.branch(x.eq(owner.key, Const(code)), drafts[0], drafts[1])
         return value
     assert isinstance(owner, Packed | Stored)
-    return element(owner, Const(number))
+    return element(owner, Const(code))
 
 
 def _and(low: Lowering, here: Expr, test: ast.expr, scope: Scope) -> Expr:
     """`here and test`, the test evaluated only where it can matter."""
-    found: list[Expr] = []
-    draft = low.code.capture(lambda: found.append(low.truth(low.evaluate(test, scope), test)))
+    operands: list[Expr] = []
+    draft = low.code.capture(lambda: operands.append(low.truth(low.evaluate(test, scope), test)))
     if not draft:
-        return x.both(here, found[0])
+        return x.both(here, operands[0])
     name = low.code.fresh("h")
     low.code.emit(Let(name, x.ZERO))
-    low.code.into(draft, lambda: low.code.emit(Let(name, found[0])))
+    low.code.into(draft, lambda: low.code.emit(Let(name, operands[0])))
     low.code.branch(here, draft)
     return Var(name)
 
@@ -202,25 +202,25 @@ def _value_if(low: Lowering, here: Expr, value: ast.expr, declared: Type, scope:
     low.code.emit(*(Let(name, x.ZERO) for name in names))
 
     def compute() -> None:
-        parts = pack(low.code, admitted(low, low.evaluate(value, scope), declared, value), declared, value)
-        low.code.emit(*(Let(name, word) for name, word in zip(names, parts, strict=True)))
+        packed = pack(low.code, admitted(low, low.evaluate(value, scope), declared, value), declared, value)
+        low.code.emit(*(Let(name, word) for name, word in zip(names, packed, strict=True)))
 
     low.code.branch(here, low.code.capture(compute))
     return tuple(Var(name) for name in names)
 
 
-def _key(declared: Type, number: int) -> Value:
+def _key(declared: Type, code: int) -> Value:
     if isinstance(declared, PairType):
-        pair = list(members(declared))[number]
+        pair = list(members(declared))[code]
         mask = sum(1 << member.index for member in pair)
         return Packed(declared, (Const(mask),))
-    return lift(declared, (Const(number),))
+    return lift(declared, (Const(code),))
 
 
-def _in_domain(low: Lowering, domain: Value, key: Type, number: int, node: Origin) -> Expr:
+def _in_domain(low: Lowering, domain: Value, key: Type, code: int, node: Origin) -> Expr:
     if isinstance(domain, Python) and isinstance(domain.object, SymbolMeta):
         return x.ONE
-    return member(low, _key(key, number), domain, node)
+    return member(low, _key(key, code), domain, node)
 
 
 def map_method(low: Lowering, owner: Value, name: str, node: ast.Call, scope: Scope) -> Value:
@@ -241,10 +241,10 @@ def map_method(low: Lowering, owner: Value, name: str, node: ast.Call, scope: Sc
         declared = owner.type
         assert isinstance(declared, MapType)
     if name == "set" and len(values) == 2:
-        number = low.code.keep(key_number(low.code, values[0], declared, node), "k")
+        code = low.code.keep(key_number(low.code, values[0], declared, node), "k")
         if not declared.total:
-            low.code.check(x.extract(_present(low, owner, declared), number, 1), node)
-        return MapUpdate(declared, owner, number, admitted(low, values[1], declared.value, node))
+            low.code.check(x.extract(_present(low, owner, declared), code, 1), node)
+        return MapUpdate(declared, owner, code, admitted(low, values[1], declared.value, node))
     if name == "add" and len(values) == 2 and not declared.total:
         return _grown(low, owner, declared, values[0], admitted(low, values[1], declared.value, node), node)
     if name == "without" and len(values) == 1 and not declared.total:
@@ -269,12 +269,12 @@ def entry(low: Lowering, owner: Value, key: Value, node: Origin) -> Value:
 
 
 def _shrunk(low: Lowering, owner: Value, declared: MapType, key: Value, node: Origin) -> Value:
-    number = low.code.keep(key_number(low.code, key, declared, node), "k")
+    code = low.code.keep(key_number(low.code, key, declared, node), "k")
     head = low.code.keep(_present(low, owner, declared))
-    low.code.check(x.extract(head, number, 1), node)
+    low.code.check(x.extract(head, code, 1), node)
     nothing = Packed(declared.value, (x.ZERO,) * layout_of(declared.value).words)
-    changed = list(pack(low.code, MapUpdate(declared, owner, number, nothing), declared, node))
-    changed[0] = x.binary("xor", changed[0], x.place_at(x.ONE, number))
+    changed = list(pack(low.code, MapUpdate(declared, owner, code, nothing), declared, node))
+    changed[0] = x.binary("xor", changed[0], x.place_at(x.ONE, code))
     return Packed(declared, tuple(changed))
 
 
@@ -286,20 +286,20 @@ def _present(low: Lowering, owner: Value, declared: MapType) -> Expr:
 
 
 def _grown(low: Lowering, owner: Value, declared: MapType, key: Value, value: Value, node: Origin) -> Value:
-    number = low.code.keep(key_number(low.code, key, declared, node), "k")
-    low.code.check(x.negate(x.extract(_present(low, owner, declared), number, 1)), node)
-    changed = list(pack(low.code, MapUpdate(declared, owner, number, value), declared, node))
-    changed[0] = x.binary("or", changed[0], x.place_at(x.ONE, number))
+    code = low.code.keep(key_number(low.code, key, declared, node), "k")
+    low.code.check(x.negate(x.extract(_present(low, owner, declared), code, 1)), node)
+    changed = list(pack(low.code, MapUpdate(declared, owner, code, value), declared, node))
+    changed[0] = x.binary("or", changed[0], x.place_at(x.ONE, code))
     return Packed(declared, tuple(changed))
 
 
 def subscript(low: Lowering, owner: Value, key: Value, node: Origin) -> Value:
     """`m[k]`: a map at a key."""
     if isinstance(owner, MapUpdate):
-        number = key_number(low.code, key, owner.type, node)
-        if number == owner.key:
+        code = key_number(low.code, key, owner.type, node)
+        if code == owner.key:
             return owner.value
-        here = x.eq(number, owner.key)
+        here = x.eq(code, owner.key)
         value, setters = low.merge([owner.value, subscript(low, owner.base, key, node)], node)
         other = subscript(low, owner.base, key, node)
         changed = owner.value
@@ -315,10 +315,10 @@ def subscript(low: Lowering, owner: Value, key: Value, node: Origin) -> Value:
         owner = unwrap(low.code, owner, node)
     if not isinstance(owner, Packed | Stored) or not isinstance(owner.type, MapType):
         low.code.refuse(node, "brackets on this value")
-    number = low.code.keep(key_number(low.code, key, owner.type, node), "k")
+    code = low.code.keep(key_number(low.code, key, owner.type, node), "k")
     if not owner.type.total:
-        low.code.check(x.extract(array_head(owner), number, 1), node)
-    return element(owner, number)
+        low.code.check(x.extract(array_head(owner), code, 1), node)
+    return element(owner, code)
 
 
 def admitted(low: Lowering, value: Value, declared: Any, node: Origin) -> Value:

@@ -60,7 +60,7 @@ def member(low: Lowering, item: Value, whole: Value, node: Origin) -> Expr:
     """1 if `item` is in a set, map, sequence, range or network."""
     whole = unwrap(low.code, whole, node)
     if isinstance(whole, Net):
-        return contains(low, whole, item, node) if is_message(low, item, whole.number) else x.ZERO
+        return contains(low, whole, item, node) if is_message(low, item, whole.network) else x.ZERO
     if isinstance(whole, MapItems | MapLiteral):
         whole = as_map(low, whole, node)
     if isinstance(whole, SetOp | Chosen):
@@ -88,8 +88,8 @@ def member(low: Lowering, item: Value, whole: Value, node: Origin) -> Expr:
             return _has_type(low, item, whole.type.key, node)
         full = x.low_mask(key_count(whole.type.key))
         if isinstance(whole.type.key, PairType):
-            number = key_number(low.code, item, whole.type, node)
-            return x.extract(full if whole.type.total else array_head(whole), number, 1)
+            code = key_number(low.code, item, whole.type, node)
+            return x.extract(full if whole.type.total else array_head(whole), code, 1)
         return _bit(low, item, full if whole.type.total else array_head(whole), whole.type.key, node)
     return any_of(low, whole, lambda other: equal(low, item, other, node), node)
 
@@ -116,11 +116,11 @@ def _is_of(low: Lowering, item: Value, declared: Type) -> Expr:
     """1 if a value is of a type that is not one of numbers; 0 for None."""
     if not (isinstance(item, Packed | Stored) and isinstance(item.type, UnionType)):
         return Const(int(type_of(item) == declared))
-    found: Expr = x.ZERO
+    is_member: Expr = x.ZERO
     for here, kind in alternatives(low.code, item):
         if type_of(kind) == declared:
-            found = x.either(found, here)
-    return low.code.keep(found)
+            is_member = x.either(is_member, here)
+    return low.code.keep(is_member)
 
 
 def _bit(low: Lowering, item: Value, mask: Expr, declared: Type, node: Origin) -> Expr:
@@ -129,21 +129,21 @@ def _bit(low: Lowering, item: Value, mask: Expr, declared: Type, node: Origin) -
         joint = joined_type(item.type, declared)
         if joint is None:
             return x.ZERO
-        found = low.code.fresh("in")
-        low.code.emit(Let(found, x.ZERO))
+        is_member = low.code.fresh("in")
+        low.code.emit(Let(is_member, x.ZERO))
         for here, kind in alternatives(low.code, item):
             draft = low.code.capture(
-                lambda kind=kind: low.code.emit(Let(found, _bit(low, kind, mask, declared, node)))  # type: ignore[misc]  # bound now
+                lambda kind=kind: low.code.emit(Let(is_member, _bit(low, kind, mask, declared, node)))  # type: ignore[misc]  # bound now
             )
             low.code.branch(here, draft)
-        return Var(found)
+        return Var(is_member)
     if isinstance(item, Num) and isinstance(declared, IntType):
         code = low.code.keep(item.code)
         above = x.ONE if item.low >= declared.low else x.binary("sle", Const(declared.low), code)
         below = x.ONE if item.high <= declared.high else x.binary("sle", code, Const(declared.high))
         inside = x.both(above, below)
-        number = x.select(inside, x.sub(code, Const(declared.low)), x.ZERO)
-        return x.both(inside, x.extract(mask, number, 1))
+        bit = x.select(inside, x.sub(code, Const(declared.low)), x.ZERO)
+        return x.both(inside, x.extract(mask, bit, 1))
     if type_of(item) != declared:
         return x.ZERO
     return x.extract(mask, pack(low.code, item, declared, node)[0], 1)

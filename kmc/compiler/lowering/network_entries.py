@@ -25,25 +25,25 @@ def row_of(low: Lowering) -> RowLayout:
     return low.row
 
 
-def layout_at(low: Lowering, number: int) -> NetworkLayout:
-    """The layout of network `number`."""
-    return row_of(low).networks[number][1]
+def layout_at(low: Lowering, network: int) -> NetworkLayout:
+    """The layout of a network."""
+    return row_of(low).networks[network][1]
 
 
 def size_word(low: Lowering, net: Net | Messages) -> Expr:
     """The number of entries of the network."""
-    return x.load(net.pointer, Const(row_of(low).counts + net.number))
+    return x.load(net.pointer, Const(row_of(low).counts + net.network))
 
 
-def message_words(low: Lowering, value: Value, number: int, node: Origin) -> Words:
+def message_words(low: Lowering, value: Value, network: int, node: Origin) -> Words:
     """The entry of a message, with count 0."""
-    layout = layout_at(low, number)
-    if isinstance(value, Received) and value.network == number:
+    layout = layout_at(low, network)
+    if isinstance(value, Received) and value.network == network:
         return _without_count(layout, entry_words(low, value, layout))
     value = unwrap(low.code, value.value if isinstance(value, Received) else value, node)
     declared = value.type if isinstance(value, Rec | Packed | Stored) else None
     if isinstance(value, Packed | Stored) and _has_shapes(declared):
-        return _words_of_any(low, value, number, node)
+        return _words_of_any(low, value, network, node)
     if not isinstance(declared, RecordType) or len(declared.cls.shapes) != 1:
         low.code.refuse(node, "this value as a message")
     cls = declared.cls.shapes[0]
@@ -62,33 +62,33 @@ def _has_shapes(declared: Type | None) -> bool:
     return isinstance(declared, UnionType) or (isinstance(declared, RecordType) and len(declared.cls.shapes) != 1)
 
 
-def _words_of_any(low: Lowering, value: Packed | Stored, number: int, node: Origin) -> Words:
+def _words_of_any(low: Lowering, value: Packed | Stored, network: int, node: Origin) -> Words:
     """The entry of a message that has one of several shapes."""
-    names = [low.code.fresh("any") for _ in range(layout_at(low, number).words)]
+    names = [low.code.fresh("any") for _ in range(layout_at(low, network).words)]
     low.code.emit(*(Let(name, x.ZERO) for name in names))
     low.code.check(x.negate(is_none(value)), node)
     for here, item in alternatives(low.code, value):
-        if not is_message(low, item, number):
+        if not is_message(low, item, network):
             low.code.check(x.negate(here), node)
             continue
 
         def convert(item: Value = item) -> None:
-            parts = message_words(low, item, number, node)
-            low.code.emit(*(Let(name, word) for name, word in zip(names, parts, strict=True)))
+            words = message_words(low, item, network, node)
+            low.code.emit(*(Let(name, word) for name, word in zip(names, words, strict=True)))
 
         low.code.branch(here, low.code.capture(convert))
     return tuple(Var(name) for name in names)
 
 
-def is_message(low: Lowering, value: Value, number: int) -> bool:
-    """Whether a value may be a message of network `number`."""
+def is_message(low: Lowering, value: Value, network: int) -> bool:
+    """Whether a value may be a message of a network."""
     value = value.value if isinstance(value, Received) else value
     declared = value.type if isinstance(value, Rec | Packed | Stored) else None
     if isinstance(declared, UnionType):
         kinds = [kind for kind in declared.alternatives if isinstance(kind, RecordType)]
-        return any(exact(shape) in layout_at(low, number).shapes for kind in kinds for shape in kind.cls.shapes)
+        return any(exact(shape) in layout_at(low, network).shapes for kind in kinds for shape in kind.cls.shapes)
     shapes = declared.cls.shapes if isinstance(declared, RecordType) else ()
-    return any(exact(shape) in layout_at(low, number).shapes for shape in shapes)
+    return any(exact(shape) in layout_at(low, network).shapes for shape in shapes)
 
 
 def payload_value(layout: NetworkLayout, entry: Words, shape: Any) -> Packed:
@@ -111,18 +111,18 @@ def _without_count(layout: NetworkLayout, entry: Words) -> Words:
     return (x.binary("and", entry[0], mask), *entry[1:])
 
 
-def address_of(low: Lowering, pointer: str, number: int, index: Expr) -> Expr:
+def address_of(low: Lowering, pointer: str, network: int, index: Expr) -> Expr:
     """The index of the word where entry `index` of a network begins."""
-    words = layout_at(low, number).words
-    return x.add(low.bases[pointer][number], x.binary("mul", index, Const(words)))
+    words = layout_at(low, network).words
+    return x.add(low.bases[pointer][network], x.binary("mul", index, Const(words)))
 
 
 def find(low: Lowering, net: Net, words: Words) -> Expr:
     """The index of an entry in the network as it is in the state, or -1."""
     target = low.code.fresh("at")
-    base = low.bases[net.pointer][net.number]
+    base = low.bases[net.pointer][net.network]
     low.code.emit(
-        CallKernel(target, f"find_{net.number}", ((net.pointer, x.ZERO),), (base, size_word(low, net), *words))
+        CallKernel(target, f"find_{net.network}", ((net.pointer, x.ZERO),), (base, size_word(low, net), *words))
     )
     return Var(target)
 
@@ -131,8 +131,8 @@ def among(low: Lowering, whole: Messages, message: Value, node: Origin) -> Expr:
     """1 if a message is among those of some shapes of a network."""
     if message_shape(message) not in whole.shapes:
         return x.ZERO
-    words = message_words(low, message, whole.number, node)
-    return x.binary("sle", x.ZERO, find(low, Net(whole.number, whole.pointer), words))
+    words = message_words(low, message, whole.network, node)
+    return x.binary("sle", x.ZERO, find(low, Net(whole.network, whole.pointer), words))
 
 
 def message_shape(message: Value) -> Any:
@@ -146,21 +146,22 @@ def each_in_state(
     low: Lowering, whole: Messages | Net, shapes: tuple[object, ...], body: Callable[[Value], object]
 ) -> None:
     """Iterate over the messages of some shapes in the network as it is in the state."""
-    layout = layout_at(low, whole.number)
+    network, pointer = whole.network, whole.pointer
+    layout = layout_at(low, network)
 
     def one(index: Expr) -> None:
-        first = low.code.keep(x.load(whole.pointer, address_of(low, whole.pointer, whole.number, index)), "entry")
+        first = low.code.keep(x.load(pointer, address_of(low, pointer, network, index)), "entry")
         for shape in shapes:
-            draft = low.code.capture(lambda shape=shape: body(received(low, whole.pointer, whole.number, index, shape)))  # type: ignore[misc]  # bound now
+            draft = low.code.capture(lambda shape=shape: body(received(low, pointer, network, index, shape)))  # type: ignore[misc]  # bound now
             low.code.branch(has_shape(layout, first, shape), draft)
 
     low.code.count_up(x.ZERO, low.code.keep(size_word(low, whole), "size"), one)
 
 
-def each_deliverable(low: Lowering, number: int, body: Callable[[Expr], object]) -> None:
+def each_deliverable(low: Lowering, network: int, body: Callable[[Expr], object]) -> None:
     """Run through the indices of the messages of the current state that can be delivered: in a bag, count not 0."""
-    layout, base = layout_at(low, number), low.bases["cur"][number]
-    size = low.code.keep(size_word(low, Net(number, "cur")), "size")
+    layout, base = layout_at(low, network), low.bases["cur"][network]
+    size = low.code.keep(size_word(low, Net(network, "cur")), "size")
     if not layout.count_bits:
         low.code.count_up(x.ZERO, size, body, "index")
     elif layout.words == 1:
@@ -169,7 +170,7 @@ def each_deliverable(low: Lowering, number: int, body: Callable[[Expr], object])
     else:
 
         def one(index: Expr) -> None:
-            first = x.load("cur", address_of(low, "cur", number, index))
+            first = x.load("cur", address_of(low, "cur", network, index))
             alive = x.negate(x.eq(count_at(layout, first), x.ZERO))
             low.code.branch(alive, low.code.capture(lambda: body(index)))
 
@@ -216,30 +217,30 @@ def count_at(layout: NetworkLayout, first: Expr) -> Expr:
     return x.extract(first, 0, layout.count_bits)
 
 
-def received(low: Lowering, pointer: str, number: int, index: Expr, shape: object) -> Received:
+def received(low: Lowering, pointer: str, network: int, index: Expr, shape: object) -> Received:
     """The message at `index`, known to have this shape."""
-    layout = layout_at(low, number)
+    layout = layout_at(low, network)
     place = layout.payload
-    word = x.add(address_of(low, pointer, number, index), Const(place.word))
-    return Received(Stored(shape_type(shape), pointer, word, place.bit), number, index)
+    word = x.add(address_of(low, pointer, network, index), Const(place.word))
+    return Received(Stored(shape_type(shape), pointer, word, place.bit), network, index)
 
 
 def is_own(value: Value, net: Net) -> bool:
     """Whether a message was found in this very network."""
-    return isinstance(value, Received) and (value.network, value.value.pointer) == (net.number, net.pointer)
+    return isinstance(value, Received) and (value.network, value.value.pointer) == (net.network, net.pointer)
 
 
 def count_in_state(low: Lowering, net: Net, value: Value, node: Origin) -> Num:
     """The number of times that a message can be delivered in the state, whatever the changes; 0 if it is not in the
     bag.
     """
-    layout = layout_at(low, net.number)
+    layout = layout_at(low, net.network)
     top = (1 << layout.count_bits) - 1
     if is_own(value, net):
         assert isinstance(value, Received)
         return Num(count_at(layout, entry_words(low, value, layout)[0]), 0, top)
-    words = tuple(low.code.keep(word) for word in message_words(low, value, net.number, node))
+    words = tuple(low.code.keep(word) for word in message_words(low, value, net.network, node))
     index = low.code.keep(find(low, net, words))
     there = x.binary("sle", x.ZERO, index)
-    address = address_of(low, net.pointer, net.number, x.select(there, index, x.ZERO))
+    address = address_of(low, net.pointer, net.network, x.select(there, index, x.ZERO))
     return Num(x.select(there, count_at(layout, x.load(net.pointer, address)), x.ZERO), 0, top)

@@ -19,11 +19,11 @@ def same_network(low: Lowering, left: Value, right: Value, node: Origin) -> Expr
     """1 if a network equals a network, a set of messages (a set network), or a map from messages to counts (a bag)."""
     net, other = (left, right) if isinstance(left, Net) else (right, left)
     assert isinstance(net, Net)
-    is_bag = layout_at(low, net.number).count_bits > 0
+    is_bag = layout_at(low, net.network).count_bits > 0
     if isinstance(other, Net):
         if net == other:
             return x.ONE
-        if is_bag != (layout_at(low, other.number).count_bits > 0):
+        if is_bag != (layout_at(low, other.network).count_bits > 0):
             return x.ZERO
         mine = _all_there(low, net, other, node, counts=is_bag)
         return x.both(mine, _all_there(low, other, net, node, counts=is_bag))
@@ -34,13 +34,13 @@ def same_network(low: Lowering, left: Value, right: Value, node: Origin) -> Expr
         return _same_bag(low, net, other, node)
     if is_bag or not is_collection(other):
         return x.ZERO
-    whole = Messages(net.number, net.pointer, layout_at(low, net.number).shapes, net.changes)
+    whole = Messages(net.network, net.pointer, layout_at(low, net.network).shapes, net.changes)
     return x.both(lazy_subset(low, whole, other, node), lazy_subset(low, other, net, node))
 
 
 def _all_there(low: Lowering, mine: Net, other: Net, node: Origin, *, counts: bool) -> Expr:
     """1 if every message of a network is in another, with the same count."""
-    whole = Messages(mine.number, mine.pointer, layout_at(low, mine.number).shapes, mine.changes)
+    whole = Messages(mine.network, mine.pointer, layout_at(low, mine.network).shapes, mine.changes)
 
     def is_there(message: Value) -> Expr:
         here = low.code.keep(low.member(message, other, node))
@@ -50,8 +50,8 @@ def _all_there(low: Lowering, mine: Net, other: Net, node: Origin, *, counts: bo
         low.code.emit(Let(same, x.ZERO))
 
         def compare() -> None:
-            numbers = [count_of_message(low, net, message, node).code for net in (mine, other)]
-            low.code.emit(Let(same, x.eq(*numbers)))
+            both_counts = [count_of_message(low, net, message, node).code for net in (mine, other)]
+            low.code.emit(Let(same, x.eq(*both_counts)))
 
         low.code.branch(here, low.code.capture(compare))
         return Var(same)
@@ -66,12 +66,12 @@ def _same_bag(low: Lowering, net: Net, literal: MapItems | MapLiteral, node: Ori
 
     def compare(message: Value, count: Value) -> None:
         assert isinstance(count, Num)
-        here = low.code.keep(low.member(message, net, node) if is_message(low, message, net.number) else x.ZERO)
+        here = low.code.keep(low.member(message, net, node) if is_message(low, message, net.network) else x.ZERO)
         low.code.branch(here, [], [Let(result, x.ZERO)])
 
         def counted() -> None:
-            found = low.code.keep(count_of_message(low, net, message, node).code)
-            low.code.branch(x.eq(found, count.code), [], [Let(result, x.ZERO)])
+            actual = low.code.keep(count_of_message(low, net, message, node).code)
+            low.code.branch(x.eq(actual, count.code), [], [Let(result, x.ZERO)])
 
         low.code.branch(here, low.code.capture(counted))
         low.code.emit(Let(entries, x.add(Var(entries), x.ONE)))

@@ -23,53 +23,53 @@ Term = Callable[[Words], Expr]
 
 def is_filter(low: Lowering, net: Net) -> bool:
     """Whether the first change of a network removes messages by a condition on each message of the state."""
-    return bool(net.changes) and _condition(low, net.changes[0], net.number) is not None
+    return bool(net.changes) and _condition(low, net.changes[0], net.network) is not None
 
 
-def _condition(low: Lowering, change: NetOp | Each, number: int) -> Comprehension | None:
+def _condition(low: Lowering, change: NetOp | Each, network: int) -> Comprehension | None:
     """The condition as `{m for m in net if condition}`."""
-    found = change.messages if isinstance(change, Each) else None
-    if change.kind != "discard" or change.guard != x.ONE or not isinstance(found, Comprehension):
+    dropped = change.messages if isinstance(change, Each) else None
+    if change.kind != "discard" or change.guard != x.ONE or not isinstance(dropped, Comprehension):
         return None
-    node = found.node
-    if len(node.generators) != 1 or not isinstance(node.elt, ast.Name) or layout_at(low, number).count_bits:
+    node = dropped.node
+    if len(node.generators) != 1 or not isinstance(node.elt, ast.Name) or layout_at(low, network).count_bits:
         return None
     target, source = node.generators[0].target, node.generators[0].iter
     if not isinstance(target, ast.Name) or target.id != node.elt.id or not isinstance(source, ast.Name):
         return None
-    whole = low.evaluate(source, found.scope)
-    return found if whole == Net(number, "cur") else None
+    whole = low.evaluate(source, dropped.scope)
+    return dropped if whole == Net(network, "cur") else None
 
 
 def write_kept(low: Lowering, net: Net, there: Expr, terms: Sequence[Term]) -> tuple[Expr, list[Expr]]:
     """Write the entries that stay to `out` from word `there` on: return their number, and the sums of the terms of the
     others.
     """
-    code, layout = low.code, layout_at(low, net.number)
-    condition = _condition(low, net.changes[0], net.number)
+    code, layout = low.code, layout_at(low, net.network)
+    condition = _condition(low, net.changes[0], net.network)
     assert condition is not None
     kept, sums = code.fresh("kept"), [code.fresh("gone") for _ in terms]
     code.emit(*(Let(name, x.ZERO) for name in (kept, *sums)))
 
     def one(index: Expr) -> None:
-        address = x.add(low.bases["cur"][net.number], x.binary("mul", index, Const(layout.words)))
+        address = x.add(low.bases["cur"][net.network], x.binary("mul", index, Const(layout.words)))
         entry = tuple(code.keep(x.load("cur", x.add(address, Const(k))), "entry") for k in range(layout.words))
         dropped = code.fresh("dropped")
         code.emit(Let(dropped, x.ZERO))
         _decide(low, net, index, entry[0], condition, dropped)
-        place = x.add(there, x.binary("mul", Var(kept), Const(layout.words)))
-        code.emit(*(Store("out", x.add(place, Const(k)), word) for k, word in enumerate(entry)))
+        position = x.add(there, x.binary("mul", Var(kept), Const(layout.words)))
+        code.emit(*(Store("out", x.add(position, Const(k)), word) for k, word in enumerate(entry)))
         for name, term in zip(sums, terms, strict=True):
             code.emit(Let(name, x.add(Var(name), x.select(Var(dropped), term(entry), x.ZERO))))
         code.emit(Let(kept, x.sub(x.add(Var(kept), x.ONE), Var(dropped))))
 
-    code.count_up(x.ZERO, code.keep(size_word(low, Net(net.number, "cur")), "size"), one)
+    code.count_up(x.ZERO, code.keep(size_word(low, Net(net.network, "cur")), "size"), one)
     return Var(kept), [Var(name) for name in sums]
 
 
 def _decide(low: Lowering, net: Net, index: Expr, first: Expr, condition: Comprehension, dropped: str) -> None:
     """Set the variable `dropped` to 1 if the condition holds for the message at `index`."""
-    code, layout = low.code, layout_at(low, net.number)
+    code, layout = low.code, layout_at(low, net.network)
 
     def ask(message: Value) -> None:
         scope = condition.scope.child()
@@ -86,7 +86,7 @@ def _decide(low: Lowering, net: Net, index: Expr, first: Expr, condition: Compre
         conditions(0)
 
     shapes = layout.shapes
-    messages = [received(low, "cur", net.number, index, shape) for shape in shapes]
+    messages = [received(low, "cur", net.network, index, shape) for shape in shapes]
     drafts = code.capture_alike([partial(ask, message) for message in messages])
     for draft in {id(draft): draft for draft in drafts}.values():
         alike = [shape for shape, other in zip(shapes, drafts, strict=True) if other is draft]

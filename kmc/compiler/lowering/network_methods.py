@@ -33,16 +33,16 @@ _OF_BAGS = frozenset(["of", "add", "add_all", "take", "count", "counts"])
 
 def net_method(low: Lowering, net: Net, name: str, node: ast.Call, scope: Scope) -> Value:
     """A method of a network."""
-    is_bag = layout_at(low, net.number).count_bits > 0
+    is_bag = layout_at(low, net.network).count_bits > 0
     if name not in (_OF_BAGS if is_bag else _OF_SETS):
         low.code.refuse(node, f"'{name}' of a {'bag' if is_bag else 'set'} of messages")
     values = [low.evaluate(argument, scope) for argument in node.args]
     if name == "of" and isinstance(values[0], Python):
-        held = layout_at(low, net.number).shapes
+        held = layout_at(low, net.network).shapes
         shapes = tuple(shape for shape in values[0].object.shapes if exact(shape) in held)
         if not shapes:
             low.code.refuse(node, "messages of a type that this network never holds", "name a type that it holds")
-        return Messages(net.number, net.pointer, shapes, net.changes)
+        return Messages(net.network, net.pointer, shapes, net.changes)
     if name == "count":
         return count_of_message(low, net, values[0], node)
     if name == "counts":
@@ -51,13 +51,13 @@ def net_method(low: Lowering, net: Net, name: str, node: ast.Call, scope: Scope)
         return _kept(net, values[0], node)
     kinds = {"add": "add", "send": "add", "take": "take", "discard": "discard", "add_all": "add", "send_all": "add"}
     if name.endswith("_all"):
-        return Net(net.number, net.pointer, (*net.changes, Each(kinds[name], _sent(low, values[0], node), x.ONE)))
+        return Net(net.network, net.pointer, (*net.changes, Each(kinds[name], _sent(low, values[0], node), x.ONE)))
     value = values[0]
     index = None
     if is_own(value, net) and isinstance(value, Received) and kinds[name] != "add" and not net.changes:
         index = value.index
-    words = tuple(low.code.keep(word) for word in message_words(low, value, net.number, node))
-    return Net(net.number, net.pointer, (*net.changes, NetOp(kinds[name], words, x.ONE, index)))
+    words = tuple(low.code.keep(word) for word in message_words(low, value, net.network, node))
+    return Net(net.network, net.pointer, (*net.changes, NetOp(kinds[name], words, x.ONE, index)))
 
 
 def _sent(low: Lowering, messages: Value, node: Origin) -> Value:
@@ -73,4 +73,4 @@ def _kept(net: Net, wanted: Value, node: Origin) -> Net:
     scope = Scope({}, {"messages": net, "wanted": wanted})
     dropped = expression_at("{m for m in messages if not wanted(m)}", node)
     assert isinstance(dropped, ast.SetComp)
-    return Net(net.number, net.pointer, (*net.changes, Each("discard", Comprehension(dropped, scope), x.ONE)))
+    return Net(net.network, net.pointer, (*net.changes, Each("discard", Comprehension(dropped, scope), x.ONE)))

@@ -52,7 +52,7 @@ def contains(low: Lowering, net: Net, value: Value, node: Origin) -> Expr:
     """1 if the message is in the network; in a bag also with count 0."""
     if is_own(value, net) and not net.changes:
         return x.ONE
-    words = message_words(low, value, net.number, node)
+    words = message_words(low, value, net.network, node)
     if net.changes:
         return there_after(low, net, net.changes, tuple(low.code.keep(word) for word in words), node)
     return x.binary("sle", x.ZERO, find(low, net, words))
@@ -60,9 +60,9 @@ def contains(low: Lowering, net: Net, value: Value, node: Origin) -> Expr:
 
 def each_message(low: Lowering, whole: Messages | Net, body: Callable[[Value], object], node: Origin) -> None:
     """Iterate over the messages of a network, or of some shapes of it."""
-    shapes = whole.shapes if isinstance(whole, Messages) else layout_at(low, whole.number).shapes
+    shapes = whole.shapes if isinstance(whole, Messages) else layout_at(low, whole.network).shapes
     if whole.changes:
-        each_after(low, Net(whole.number, whole.pointer, whole.changes), shapes, body, node)
+        each_after(low, Net(whole.network, whole.pointer, whole.changes), shapes, body, node)
     else:
         each_in_state(low, whole, shapes, body)
 
@@ -71,20 +71,20 @@ def count_of_message(low: Lowering, net: Net, value: Value, node: Origin) -> Num
     """The number of times that a message can still be delivered; 0 if it is not in the bag."""
     if not net.changes:
         return count_in_state(low, net, value, node)
-    words = tuple(low.code.keep(word) for word in message_words(low, value, net.number, node))
+    words = tuple(low.code.keep(word) for word in message_words(low, value, net.network, node))
     return count_after(low, net, words, value, node)
 
 
-def whole_network(low: Lowering, value: Value, number: int, pointer: str, node: Origin) -> Net:
-    """A value that is stored as network `number`: its own with changes, or emptied and filled again."""
-    if isinstance(value, Net) and (value.number, value.pointer) == (number, pointer):
+def whole_network(low: Lowering, value: Value, network: int, pointer: str, node: Origin) -> Net:
+    """A value that is stored as a network: its own with changes, or emptied and filled again."""
+    if isinstance(value, Net) and (value.network, value.pointer) == (network, pointer):
         return value
     clear = NetOp("clear", (), x.ONE)
     if isinstance(value, EmptySet) or (isinstance(value, MapItems) and not value.items):
-        return Net(number, pointer, (clear,))
-    is_bag = layout_at(low, number).count_bits > 0
+        return Net(network, pointer, (clear,))
+    is_bag = layout_at(low, network).count_bits > 0
     if is_bag and isinstance(value, MapItems | MapLiteral):
-        return Net(number, pointer, (clear, Each("add", value, x.ONE)))
+        return Net(network, pointer, (clear, Each("add", value, x.ONE)))
     if is_bag or not isinstance(value, Net | Comprehension | SetLiteral | Messages | Joint | SetOp | Chosen | Picked):
         low.code.refuse(node, "this value as a network")
-    return Net(number, pointer, (clear, Each("add", value, x.ONE)))
+    return Net(network, pointer, (clear, Each("add", value, x.ONE)))

@@ -25,48 +25,48 @@ from kmc.compiler.values.value import Each, Messages, Net, NetOp, Num, Value
 
 def there_after(low: Lowering, net: Net, changes: tuple[NetOp | Each, ...], entry: Words, node: Origin) -> Expr:
     """1 if a message is in the network after some changes; in a bag also with count 0."""
-    found = low.code.fresh("there")
-    low.code.emit(Let(found, x.binary("sle", x.ZERO, find(low, Net(net.number, net.pointer), entry))))
+    there = low.code.fresh("there")
+    low.code.emit(Let(there, x.binary("sle", x.ZERO, find(low, Net(net.network, net.pointer), entry))))
     for change in changes:
         if change.kind == "take":
             continue
         now = x.ONE if change.kind == "add" else x.ZERO
-        hit = x.ONE if change.kind == "clear" else _concerns(low, change, net.number, entry, node)
-        low.code.emit(Let(found, x.select(x.both(change.guard, hit), now, Var(found))))
-    return Var(found)
+        hit = x.ONE if change.kind == "clear" else _concerns(low, change, net.network, entry, node)
+        low.code.emit(Let(there, x.select(x.both(change.guard, hit), now, Var(there))))
+    return Var(there)
 
 
 def count_after(low: Lowering, net: Net, entry: Words, message: Value, node: Origin) -> Num:
     """The number of times that a message of a bag can be delivered after all changes."""
-    first = count_in_state(low, Net(net.number, net.pointer), message, node)
-    found = low.code.fresh("count")
-    low.code.emit(Let(found, first.code))
+    first = count_in_state(low, Net(net.network, net.pointer), message, node)
+    count = low.code.fresh("count")
+    low.code.emit(Let(count, first.code))
     most = first.high
     for change in net.changes:
         if change.kind == "clear":
-            low.code.emit(Let(found, x.select(change.guard, x.ZERO, Var(found))))
+            low.code.emit(Let(count, x.select(change.guard, x.ZERO, Var(count))))
             continue
-        hit = x.both(change.guard, _concerns(low, change, net.number, entry, node))
-        low.code.emit(Let(found, x.add(Var(found), hit) if change.kind == "add" else x.sub(Var(found), hit)))
+        hit = x.both(change.guard, _concerns(low, change, net.network, entry, node))
+        low.code.emit(Let(count, x.add(Var(count), hit) if change.kind == "add" else x.sub(Var(count), hit)))
         most += change.kind == "add"
-    return Num(Var(found), 0, most)
+    return Num(Var(count), 0, most)
 
 
-def _concerns(low: Lowering, change: NetOp | Each, number: int, entry: Words, node: Origin) -> Expr:
+def _concerns(low: Lowering, change: NetOp | Each, network: int, entry: Words, node: Origin) -> Expr:
     """1 if a change is about the message with these words; evaluated only if the change is made."""
     if isinstance(change, NetOp):
         return _same_words(change.words, entry)
-    found = low.code.fresh("hit")
-    low.code.emit(Let(found, x.ZERO))
+    concerned = low.code.fresh("hit")
+    low.code.emit(Let(concerned, x.ZERO))
 
     def look() -> None:
         def is_it(item: Value) -> Expr:
-            return _same_words(message_words(low, item, number, node), entry)
+            return _same_words(message_words(low, item, network, node), entry)
 
-        low.code.emit(Let(found, any_of(low, change.messages, is_it, node)))
+        low.code.emit(Let(concerned, any_of(low, change.messages, is_it, node)))
 
     low.code.branch(change.guard, low.code.capture(look))
-    return Var(found)
+    return Var(concerned)
 
 
 def _same_words(first: Words, second: Words) -> Expr:
@@ -78,37 +78,37 @@ def _same_words(first: Words, second: Words) -> Expr:
 
 def each_after(low: Lowering, net: Net, shapes: tuple[object, ...], body: Body, node: Origin) -> None:
     """Run through the messages of some shapes that are in the network after all changes."""
-    before = Messages(net.number, net.pointer, shapes)
+    before = Messages(net.network, net.pointer, shapes)
 
     def old(message: Value) -> None:
-        entry = keep_words(low.code, message_words(low, message, net.number, node))
+        entry = keep_words(low.code, message_words(low, message, net.network, node))
         here = there_after(low, net, net.changes, entry, node)
         low.code.branch(here, low.code.capture(lambda: body(message)))
 
     low.each(before, old, node)
-    for place, change in enumerate(net.changes):
+    for position, change in enumerate(net.changes):
         if change.kind == "add":
-            draft = low.code.capture(lambda place=place: _each_added(low, net, place, shapes, body, node))  # type: ignore[misc]  # bound now
+            draft = low.code.capture(lambda position=position: _each_added(low, net, position, shapes, body, node))  # type: ignore[misc]  # bound now
             low.code.branch(change.guard, draft)
 
 
-def _each_added(low: Lowering, net: Net, place: int, shapes: tuple[object, ...], body: Body, node: Origin) -> None:
+def _each_added(low: Lowering, net: Net, position: int, shapes: tuple[object, ...], body: Body, node: Origin) -> None:
     """The messages that one change adds, that no earlier one did and that stay."""
-    change = net.changes[place]
+    change = net.changes[position]
 
     def new(entry: Words) -> None:
         entry = keep_words(low.code, entry)
-        known = x.binary("sle", x.ZERO, find(low, Net(net.number, net.pointer), entry))
-        for earlier in net.changes[:place]:
+        known = x.binary("sle", x.ZERO, find(low, Net(net.network, net.pointer), entry))
+        for earlier in net.changes[:position]:
             if earlier.kind == "add":
-                known = x.either(known, x.both(earlier.guard, _concerns(low, earlier, net.number, entry, node)))
+                known = x.either(known, x.both(earlier.guard, _concerns(low, earlier, net.network, entry, node)))
         stays = there_after(low, net, net.changes, entry, node)
 
         def give() -> None:
             for shape in shapes:
-                value = payload_value(layout_at(low, net.number), entry, shape)
+                value = payload_value(layout_at(low, net.network), entry, shape)
                 draft = low.code.capture(lambda value=value: body(value))  # type: ignore[misc]  # bound now
-                low.code.branch(has_shape(layout_at(low, net.number), entry[0], shape), draft)
+                low.code.branch(has_shape(layout_at(low, net.network), entry[0], shape), draft)
 
         low.code.branch(x.both(stays, x.negate(known)), low.code.capture(give))
 
@@ -116,9 +116,9 @@ def _each_added(low: Lowering, net: Net, place: int, shapes: tuple[object, ...],
         new(change.words)
         return
 
-    low.each(change.messages, lambda item: new(message_words(low, item, net.number, node)), node)
+    low.each(change.messages, lambda item: new(message_words(low, item, net.network, node)), node)
 
 
 def size_after(low: Lowering, net: Net, node: Origin) -> Num:
     """The number of messages of the network after all changes."""
-    return lazy_length(low, Messages(net.number, net.pointer, layout_at(low, net.number).shapes, net.changes), node)
+    return lazy_length(low, Messages(net.network, net.pointer, layout_at(low, net.network).shapes, net.changes), node)

@@ -67,8 +67,8 @@ def _appended(low: Lowering, declared: SeqType, count: Expr, items: list[Value],
     count = low.code.keep(count)
     added = keep_words(low.code, pack(low.code, new, declared.element, node))
     longer = []
-    for number, item in enumerate(items):
-        here = x.eq(count, Const(number))
+    for position, item in enumerate(items):
+        here = x.eq(count, Const(position))
         longer.append(lift(declared.element, tuple(
             x.select(here, a, b) for a, b in zip(added, value_words(item), strict=True))))  # fmt: skip
     return Packed(declared, make_seq(low.code, declared, x.add(count, x.ONE), longer, node))
@@ -76,7 +76,7 @@ def _appended(low: Lowering, declared: SeqType, count: Expr, items: list[Value],
 
 def _prefix(low: Lowering, declared: SeqType, count: Expr, items: list[Value], node: Origin) -> Value:
     kept = []
-    for number, item in enumerate(items):
-        here = x.binary("slt", Const(number), count)
+    for position, item in enumerate(items):
+        here = x.binary("slt", Const(position), count)
         kept.append(lift(declared.element, tuple(x.select(here, word, x.ZERO) for word in value_words(item))))
     return Packed(declared, make_seq(low.code, declared, count, kept, node))

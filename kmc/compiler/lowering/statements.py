@@ -58,11 +58,11 @@ def _statement(low: Lowering, node: ast.stmt, scope: Scope) -> bool:
 def _return(low: Lowering, node: ast.stmt, value: ast.expr | None, scope: Scope) -> bool:
     call = low.calls[-1]
     if value is not None:
-        found = low.evaluate(value, scope)
+        result = low.evaluate(value, scope)
         if call.then is not None:
-            call.then(low, found, node)
+            call.then(low, result, node)
         else:
-            call.returns.append((low.code.slot(), found))
+            call.returns.append((low.code.slot(), result))
     low.code.emit(Break(call.label))
     return False
 
@@ -74,10 +74,10 @@ def _if(low: Lowering, node: ast.If, scope: Scope) -> bool:
     scopes = (scope.child(), scope.child())
     falls = [False, False]
     drafts: list[Draft] = []
-    for number, body in enumerate((node.body, node.orelse)):
+    for branch, body in enumerate((node.body, node.orelse)):
 
-        def run(number: int = number, body: list[ast.stmt] = body) -> None:
-            falls[number] = statements(low, body, scopes[number])
+        def run(branch: int = branch, body: list[ast.stmt] = body) -> None:
+            falls[branch] = statements(low, body, scopes[branch])
 
         drafts.append(low.code.capture(run))
     if all(falls):
@@ -94,8 +94,8 @@ def _join(low: Lowering, scope: Scope, scopes: tuple[Scope, Scope], drafts: list
     for name in first.keys() & second.keys():
         pair = [first[name], second[name]]
         value, setters = low.merge(pair, node)
-        for draft, setter, found in zip(drafts, setters, pair, strict=True):
-            low.code.into(draft, lambda setter=setter, found=found: setter(found))  # type: ignore[misc]  # bound now
+        for draft, setter, branch in zip(drafts, setters, pair, strict=True):
+            low.code.into(draft, lambda setter=setter, branch=branch: setter(branch))  # type: ignore[misc]  # bound now
         joined[name] = value
     scope.locals = joined
 
@@ -115,8 +115,8 @@ def _for(low: Lowering, node: ast.For, scope: Scope) -> None:
 
 def _delegate(low: Lowering, node: ast.Call, scope: Scope) -> None:
     """`yield from helper(...)`: a `return` or a failed `require` leaves the helper only."""
-    found, arguments, inner = bound_call(low, node, scope)
+    callee, arguments, inner = bound_call(low, node, scope)
     outer = low.choice_label
     with low.code.reading(inner.path):
-        low.run_action(found, {name: low.kept(value) for name, value in arguments.items()}, inner)
+        low.run_action(callee, {name: low.kept(value) for name, value in arguments.items()}, inner)
     low.choice_label = outer

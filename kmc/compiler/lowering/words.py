@@ -182,26 +182,26 @@ def _pairs(low: Lowering, given: Arguments, node: ast.Call) -> Value:
         whole = _identifiers(low, whole, node)
     assert isinstance(whole.type, SetType)
     declared = PairType(whole.type.element)  # type: ignore[arg-type]  # pairs are of identifiers
-    mask, count, found, number = low.code.keep(words(whole)[0]), scalar_count(declared.element), x.ZERO, 0
-    result: Expr = found
+    mask, count, empty, index = low.code.keep(words(whole)[0]), scalar_count(declared.element), x.ZERO, 0
+    result: Expr = empty
     for first in range(count):
         for second in range(first + 1, count):
             here = x.both(x.extract(mask, first, 1), x.extract(mask, second, 1))
-            result = x.binary("or", result, x.place_at(here, number))
-            number += 1
+            result = x.binary("or", result, x.place_at(here, index))
+            index += 1
     return Packed(SetType(declared), (result,))
 
 
 def _identifiers(low: Lowering, whole: Value, node: Origin) -> Packed:
     """A set in which None may be as one of identifiers; None is an error."""
-    found: list[Value] = []
+    identifiers: list[Value] = []
 
     def look(item: Value) -> None:
-        found.append(unwrap(low.code, item, node))
+        identifiers.append(unwrap(low.code, item, node))
 
     low.code.capture(lambda: each(low, whole, look, node, once=False))
-    classes = {item.cls for item in found if isinstance(item, Sym)}
-    if len(classes) != 1 or not all(isinstance(item, Sym) for item in found):
+    classes = {item.cls for item in identifiers if isinstance(item, Sym)}
+    if len(classes) != 1 or not all(isinstance(item, Sym) for item in identifiers):
         low.code.refuse(node, "the pairs of this value")
     result = typed_set(low, whole, SetType(classes.pop().kmc_type), node)
     assert isinstance(result, Packed)
@@ -210,9 +210,9 @@ def _identifiers(low: Lowering, whole: Value, node: Origin) -> Packed:
 
 def _range(low: Lowering, given: Arguments, node: ast.Call) -> Value:
     """range(...); a step is a constant."""
-    numbers = [unwrap(low.code, value, node) for value in given.values]
-    start, stop = (Num(x.ZERO, 0, 0), numbers[0]) if len(numbers) == 1 else numbers[:2]
-    step = numbers[2] if len(numbers) == 3 else Num(x.ONE, 1, 1)
+    operands = [unwrap(low.code, value, node) for value in given.values]
+    start, stop = (Num(x.ZERO, 0, 0), operands[0]) if len(operands) == 1 else operands[:2]
+    step = operands[2] if len(operands) == 3 else Num(x.ONE, 1, 1)
     if not isinstance(start, Num) or not isinstance(stop, Num) or not isinstance(step, Num):
         low.code.refuse(node, "a range of values that are not integers")
     if step.low != step.high or step.low == 0:
@@ -317,15 +317,15 @@ def _has_tag(value: Packed | Stored, wanted: Any) -> Expr:
     union = union_layout(value.type)
     tag = union_tag(value)
     result: Expr = x.ZERO
-    number = int(union.optional)
+    first = int(union.optional)
     for alternative in union.alternatives:
         cls: Any = getattr(alternative, "cls", None)
         cls = cls.shapes[0] if isinstance(alternative, RecordType) else cls
         size = scalar_count(alternative) if union.coded else 1
         if isinstance(cls, type) and issubclass(cls, wanted):
-            inside = x.both(x.binary("sle", Const(number), tag), x.binary("slt", tag, Const(number + size)))
+            inside = x.both(x.binary("sle", Const(first), tag), x.binary("slt", tag, Const(first + size)))
             result = x.either(result, inside)
-        number += size
+        first += size
     return result
 
 

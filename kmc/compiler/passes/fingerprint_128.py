@@ -45,12 +45,12 @@ def second_identity(functions: Sequence[Function]) -> list[Function]:
     for name in wanted:
         called = dict.fromkeys(call.function for call in calls(by_name[name].body))
         wanted += [callee for callee in called if callee not in wanted]
-    found = []
+    seconds = []
     for name in wanted:
         function = by_name[name]
         row = "".join(function.pointers[:1])
-        found.append(replace(function, name=f"{name}_second", body=_statements(function.body, row)))
-    return found
+        seconds.append(replace(function, name=f"{name}_second", body=_statements(function.body, row)))
+    return seconds
 
 
 def functions_128(
@@ -121,8 +121,8 @@ def _statement(statement: Stmt, row: str) -> Stmt:
         case Loop(label, body):
             return Loop(label, _statements(body, row))
         case CallKernel(target, function, pointers, arguments):
-            places = tuple((pointer, changed(offset)) for pointer, offset in pointers)
-            return CallKernel(target, f"{function}_second", places, tuple(map(changed, arguments)))
+            moved = tuple((pointer, changed(offset)) for pointer, offset in pointers)
+            return CallKernel(target, f"{function}_second", moved, tuple(map(changed, arguments)))
         case Return(value):
             return Return(changed(value))
         case _:
@@ -132,8 +132,8 @@ def _statement(statement: Stmt, row: str) -> Stmt:
 def _expression(expr: Expr, row: str) -> Expr:
     """The expression with the second hash sum in place of the first, and every salt changed."""
 
-    def changed(part: Expr) -> Expr:
-        return _expression(part, row)
+    def changed(inner: Expr) -> Expr:
+        return _expression(inner, row)
 
     match expr:
         case Load(pointer, index) if pointer == row and index == _SUM:

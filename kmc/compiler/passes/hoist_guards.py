@@ -64,13 +64,13 @@ def _counts(label: str, body: tuple[Stmt, ...]) -> bool:
 def _idle_if(body: tuple[Stmt, ...], known: Known) -> list[Expr]:
     """Conditions each of which makes the statements do nothing but assign variables; `known` holds their values."""
     values = dict(known)
-    for number, statement in enumerate(body):
+    for position, statement in enumerate(body):
         match statement:
             case Let(name, value):
                 values[name] = _substituted(value, values)
-            case If(condition, (), otherwise) if number == len(body) - 1:
+            case If(condition, (), otherwise) if position == len(body) - 1:
                 return _alternatives(_substituted(condition, values)) + _idle_if(otherwise, values)
-            case Block(label, inner) if number == len(body) - 1:
+            case Block(label, inner) if position == len(body) - 1:
                 return _leaving(label, inner, values)
             case _:
                 return []
@@ -80,18 +80,18 @@ def _idle_if(body: tuple[Stmt, ...], known: Known) -> list[Expr]:
 def _leaving(label: str, body: tuple[Stmt, ...], known: Known) -> list[Expr]:
     """Conditions each of which ends a block before it has done anything."""
     values = dict(known)
-    found: list[Expr] = []
+    conditions: list[Expr] = []
     for statement in body:
         match statement:
             case Let(name, value):
                 values[name] = _substituted(value, values)
             case If(condition, (Break(left),), ()) if left == label:
-                found += _alternatives(_substituted(condition, values))
-            case If(condition, (), (Return(),)) if x.negate(_substituted(condition, values)) in found:
+                conditions += _alternatives(_substituted(condition, values))
+            case If(condition, (), (Return(),)) if x.negate(_substituted(condition, values)) in conditions:
                 pass  # a check of what holds here
             case _:
                 break
-    return found
+    return conditions
 
 
 def _alternatives(condition: Expr) -> list[Expr]:
@@ -124,4 +124,4 @@ def _substituted(expr: Expr, values: Known) -> Expr:
     """An expression with variables replaced by their values."""
     if isinstance(expr, Var):
         return values.get(expr.name, expr)
-    return with_parts(expr, lambda part: _substituted(part, values))
+    return with_parts(expr, lambda inner: _substituted(inner, values))

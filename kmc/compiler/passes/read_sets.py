@@ -55,12 +55,12 @@ ReadSet = dict[int, int]
 def only_changed(kind: PropertyKind, functions: Iterable[Function], row: RowLayout, count: int) -> list[Function]:
     """The kernels for the `count` properties of a kind whose own kernels, `check_0`, ..., are among the functions."""
     known = {function.name: function for function in functions}
-    names = [f"{kind.kernel}_{number}" for number in range(count)]
+    names = [f"{kind.kernel}_{index}" for index in range(count)]
     read = [_bits_read(known[name], row) for name in names]
-    found = [_changed(kind, names, read)]
+    kernels = [_changed(kind, names, read)]
     if kind.states == 2:
-        found.append(_kept(kind, names, read))
-    return found
+        kernels.append(_kept(kind, names, read))
+    return kernels
 
 
 def _changed(kind: PropertyKind, names: Sequence[str], read: Sequence[ReadSet | None]) -> Function:
@@ -70,16 +70,16 @@ def _changed(kind: PropertyKind, names: Sequence[str], read: Sequence[ReadSet | 
     if kind.states == 2:
         body.append(unless_stuttering())
     groups: dict[tuple[tuple[int, int], ...] | None, list[int]] = {}
-    for number, bits in enumerate(read):
-        groups.setdefault(None if bits is None else tuple(sorted(bits.items())), []).append(number)
-    for group, numbers in groups.items():
+    for index, bits in enumerate(read):
+        groups.setdefault(None if bits is None else tuple(sorted(bits.items())), []).append(index)
+    for group, members in groups.items():
         asked: list[Stmt] = []
-        for number in numbers:
-            one = answered(names[number], ("cur", "nxt")[-kind.states :], number)
-            asked += [If(x.extract(Var("wanted"), number, 1), one)] if holding else one
+        for index in members:
+            one = answered(names[index], ("cur", "nxt")[-kind.states :], index)
+            asked += [If(x.extract(Var("wanted"), index, 1), one)] if holding else one
         asked = list(_if_differs(group, asked))
         if holding and asked:
-            wanted = x.binary("and", Var("wanted"), Const(sum(1 << number for number in numbers)))
+            wanted = x.binary("and", Var("wanted"), Const(sum(1 << index for index in members)))
             asked = [If(x.negate(x.eq(wanted, x.ZERO)), tuple(asked))]
         body += asked
     body.append(Return(Var("mask")))
@@ -89,9 +89,9 @@ def _changed(kind: PropertyKind, names: Sequence[str], read: Sequence[ReadSet | 
 def _kept(kind: PropertyKind, names: Sequence[str], read: Sequence[ReadSet | None]) -> Function:
     """`<kind>_kept`: the properties that have a read set, evaluated on a state as the successor of itself."""
     body: list[Stmt] = [Let("mask", x.ZERO)]
-    for number, bits in enumerate(read):
+    for index, bits in enumerate(read):
         if bits is not None:
-            body += answered(names[number], ("cur", "cur"), number)
+            body += answered(names[index], ("cur", "cur"), index)
     body.append(Return(Var("mask")))
     return _made(f"{kind.kernel}_kept", body)
 
@@ -123,17 +123,17 @@ def _if_differs(read: Iterable[tuple[int, int]] | None, body: Sequence[Stmt]) ->
     for word, bits in read:
         difference = x.binary("xor", x.load("cur", Const(word)), x.load("nxt", Const(word)))
         by_mask.setdefault(bits, []).append(difference)
-    parts = [x.binary("and", _either(words), Const(x.signed(bits))) for bits, words in by_mask.items()]
-    return (If(x.negate(x.eq(_either(parts), x.ZERO)), tuple(body)),) if parts else ()
+    differences = [x.binary("and", _either(words), Const(x.signed(bits))) for bits, words in by_mask.items()]
+    return (If(x.negate(x.eq(_either(differences), x.ZERO)), tuple(body)),) if differences else ()
 
 
-def _either(parts: Sequence[Expr]) -> Expr:
-    return reduce(lambda left, right: x.binary("or", left, right), parts)
+def _either(terms: Sequence[Expr]) -> Expr:
+    return reduce(lambda left, right: x.binary("or", left, right), terms)
 
 
 def _bits_read(function: Function, row: RowLayout) -> ReadSet | None:
     """The bits of each word of the fixed part that a property reads; None for the whole state."""
-    found: ReadSet = {}
+    bits_by_word: ReadSet = {}
     for statement in _living(list(statements(function.body))):
         if isinstance(statement, CallKernel):
             return None
@@ -141,8 +141,8 @@ def _bits_read(function: Function, row: RowLayout) -> ReadSet | None:
             for word, bits in _reads(expr, _ALL):
                 if not 0 < word < row.counts:
                     return None
-                found[word] = found.get(word, 0) | bits
-    return found
+                bits_by_word[word] = bits_by_word.get(word, 0) | bits
+    return bits_by_word
 
 
 def _living(body: list[Stmt]) -> list[Stmt]:

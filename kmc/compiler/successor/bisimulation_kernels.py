@@ -45,9 +45,9 @@ _SUM, _COUNT, _TOLD_APART, _ANSWERS = 0, 1, 2, 3
 _TELL_APART = Store("answers", Const(_TOLD_APART), x.ONE)
 
 
-def asked_kernel(states: int, number: int) -> str:
+def asked_kernel(states: int, index: int) -> str:
     """The name of the kernel of a predicate that a model asks for."""
-    return f"asked_{'step_' if states == 2 else ''}{number}"
+    return f"asked_{'step_' if states == 2 else ''}{index}"
 
 
 def bisimulation_functions(name: str, asked: Bisimulation, *, wide: bool) -> list[Function]:
@@ -70,30 +70,30 @@ def _difference(name: str, asked: Bisimulation, before: int) -> Function:
         *_failed("r"),
         Let("image", x.load("own", x.ONE)),
     ]
-    for number in range(len(asked.of_states)):
+    for index in range(len(asked.of_states)):
         body += [
-            *_asked("here", asked_kernel(1, number), ("cur", x.ZERO)),
-            *_asked("there", asked_kernel(1, number), row),
+            *_asked("here", asked_kernel(1, index), ("cur", x.ZERO)),
+            *_asked("there", asked_kernel(1, index), row),
             If(x.negate(x.eq(Var("here"), Var("there"))), (Return(x.ONE),)),
         ]
     body += [*_side(("cur", x.ZERO), 0), *_side(row, _ANSWERS)]
     apart: Expr = x.negate(x.eq(_answer(_SUM), _answer(_ANSWERS + _SUM)))
     apart = x.either(apart, x.either(_answer(_TOLD_APART), _answer(_ANSWERS + _TOLD_APART)))
     if asked.model.deadlock:
-        counts = [x.eq(_answer(place), x.ZERO) for place in (_COUNT, _ANSWERS + _COUNT)]
+        counts = [x.eq(_answer(offset), x.ZERO) for offset in (_COUNT, _ANSWERS + _COUNT)]
         apart = x.either(apart, x.negate(x.eq(*counts)))
     body.append(Return(apart))
     arrays = (("own", RECORD_WORDS), ("records", RECORDS_WORDS), ("scratch", RECORD_WORDS), ("answers", 2 * _ANSWERS))
     return Function(name, ("cur",), (), tuple(body), frozenset({"cur"}), arrays=arrays)
 
 
-def _side(row: tuple[str, Expr], place: int) -> tuple[Stmt, ...]:
-    pointers = (row, ("records", x.ZERO), ("scratch", x.ZERO), ("answers", Const(place)))
+def _side(row: tuple[str, Expr], offset: int) -> tuple[Stmt, ...]:
+    pointers = (row, ("records", x.ZERO), ("scratch", x.ZERO), ("answers", Const(offset)))
     return CallKernel("r", STEPS, pointers, (Var("image"),)), *_failed("r")
 
 
-def _answer(place: int) -> Expr:
-    return x.load("answers", Const(place))
+def _answer(offset: int) -> Expr:
+    return x.load("answers", Const(offset))
 
 
 def _steps_of_side(asked: Bisimulation, before: int) -> Function:
@@ -104,11 +104,11 @@ def _steps_of_side(asked: Bisimulation, before: int) -> Function:
     row = x.add(Var("at"), Const(before))
     head = x.load("records", Var("at"))
     label = Let("label", x.extract(head, 32, 31))
-    number = (Const(RECORD_WORDS), x.ZERO, x.ZERO, Var("label"))
+    arguments = (Const(RECORD_WORDS), x.ZERO, x.ZERO, Var("label"))
     body = (
         If(x.negate(x.binary("ult", Var("step"), Var("found"))), (Break("steps"),)),
         label,
-        CallKernel("r", IMAGE, (("records", row), ("scratch", x.ZERO)), number),
+        CallKernel("r", IMAGE, (("records", row), ("scratch", x.ZERO)), arguments),
         *_failed("r"),
         Let("fingerprint", x.load("scratch", x.ONE)),
         Let("answered", x.ZERO),
@@ -137,10 +137,10 @@ def _steps_of_side(asked: Bisimulation, before: int) -> Function:
 
 def _answers_of_step(asked: Bisimulation, row: Expr) -> Iterator[Stmt]:
     """The answers of the predicates over steps."""
-    for number in range(len(asked.of_steps)):
-        call = CallKernel("here", asked_kernel(2, number), (("cur", x.ZERO), ("records", row)), ())
+    for index in range(len(asked.of_steps)):
+        call = CallKernel("here", asked_kernel(2, index), (("cur", x.ZERO), ("records", row)), ())
         answer: tuple[Stmt, ...] = (call, *_failed("here"))
-        if number < asked.checked_of_steps:
+        if index < asked.checked_of_steps:
             # It holds in a stuttering step, which leaves the hash sum as it is.
             changes = x.negate(x.eq(x.load("cur", x.ZERO), x.load("records", row)))
             answer = (Let("here", x.ONE), If(changes, answer))
@@ -150,9 +150,9 @@ def _answers_of_step(asked: Bisimulation, row: Expr) -> Iterator[Stmt]:
 def _constraints(asked: Bisimulation, row: Expr, before: int) -> Iterator[Stmt]:
     """The constraints on a successor and on its image, which may not differ."""
     where = asked.of_states.index(asked.constraints[0]) if asked.constraints else 0
-    for number in range(where, where + len(asked.constraints)):
-        yield from _asked("here", asked_kernel(1, number), ("records", row))
-        yield from _asked("there", asked_kernel(1, number), ("scratch", Const(before)))
+    for index in range(where, where + len(asked.constraints)):
+        yield from _asked("here", asked_kernel(1, index), ("records", row))
+        yield from _asked("there", asked_kernel(1, index), ("scratch", Const(before)))
         yield If(x.negate(x.eq(Var("here"), Var("there"))), (_TELL_APART,))
         yield from _noted("here")
 

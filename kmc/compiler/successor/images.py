@@ -20,12 +20,12 @@ HEADER = 2
 """The words of a record before its row."""
 
 
-def replaced_by_image(begin: Expr, number: Expr, *, wide: bool) -> tuple[Stmt, ...]:
-    """The code after a record of action `number` was written from `begin` to `pos`: its image takes its place."""
+def replaced_by_image(begin: Expr, instance: Expr, *, wide: bool) -> tuple[Stmt, ...]:
+    """The code after a record of action `instance` was written from `begin` to `pos`: its image takes its place."""
     row = x.add(begin, Const(HEADER + (WIDE_WORDS if wide else 0)))
     # Copies read a vector beyond the end of a row.
     there = x.add(Var("pos"), Const(COPY_STEP))
-    arguments = (Var("limit"), there, x.sub(Var("count"), x.ONE), number)
+    arguments = (Var("limit"), there, x.sub(Var("count"), x.ONE), instance)
     end = x.binary("and", Var("r"), x.low_mask(POSITION_BITS))
     return (
         CallKernel("r", IMAGE, (("out", row), ("out", x.ZERO)), arguments),

@@ -34,21 +34,21 @@ SOURCE = "source"
 
 
 def network_functions(
-    number: int, layout: NetworkLayout, row: RowLayout, capacity: int, count_max: int | None, *, wide: bool = False
+    network: int, layout: NetworkLayout, row: RowLayout, capacity: int, count_max: int | None, *, wide: bool = False
 ) -> list[Function]:
-    """find, add, and take (a bag) or discard (a set) of network `number`."""
-    maker = _NetworkKernels(number, layout, row, capacity, count_max, wide)
+    """find, add, and take (a bag) or discard (a set) of a network."""
+    maker = _NetworkKernels(network, layout, row, capacity, count_max, wide)
     removing = maker.take() if count_max is not None else maker.discard()
     return [maker.find(), maker.add(), removing]
 
 
 class _NetworkKernels:
     def __init__(
-        self, number: int, layout: NetworkLayout, row: RowLayout, capacity: int, count_max: int | None, wide: bool
+        self, network: int, layout: NetworkLayout, row: RowLayout, capacity: int, count_max: int | None, wide: bool
     ) -> None:
-        self._number = number
+        self._number = network
         self._layout = layout
-        self._size = Const(row.counts + number)
+        self._size = Const(row.counts + network)
         self._capacity = capacity
         self._count_max = count_max
         self._wide = wide
@@ -71,8 +71,8 @@ class _NetworkKernels:
     def _exchange(self, new: tuple[Expr, ...] | None, old: tuple[Expr, ...] | None) -> tuple[Stmt, ...]:
         """Add one entry to the hash sum and subtract another; with fingerprints of 128 bits, in both sums."""
 
-        def bumped(place: Expr, mix: Callable[[Expr, Expr], Expr]) -> Stmt:
-            return Store(ROW, place, x.add(x.load(ROW, place), x.sub(self._term(new, mix), self._term(old, mix))))
+        def bumped(address: Expr, mix: Callable[[Expr, Expr], Expr]) -> Stmt:
+            return Store(ROW, address, x.add(x.load(ROW, address), x.sub(self._term(new, mix), self._term(old, mix))))
 
         first = bumped(x.ZERO, x.mix)
         return (first, bumped(Const(-1), x.second_mix)) if self._wide else (first,)

@@ -50,8 +50,8 @@ def state_value(row: RowLayout, state_class: RecordMeta, pointer: str) -> Rec:
     for name, place in row.fixed.fields.items():
         stored = Stored(state_class.fields[name], pointer, Const(1 + place.word), place.bit)
         fields[name] = _lifted(stored)
-    for number, (name, _) in enumerate(row.networks):
-        fields[name] = Net(number, pointer)
+    for network, (name, _) in enumerate(row.networks):
+        fields[name] = Net(network, pointer)
     return Rec(RecordType(state_class), None, fields)
 
 
@@ -97,13 +97,13 @@ class Writer:
         if self._before:
             self._code.emit(Store("out", x.add(self._at, Const(-1)), x.load("cur", Const(-1))))
         nets = [
-            whole_network(self._low, value.fields[name], number, "cur", node)
-            for number, (name, _) in enumerate(self._row.networks)
+            whole_network(self._low, value.fields[name], index, "cur", node)
+            for index, (name, _) in enumerate(self._row.networks)
         ]
         # The entries of the first network follow the fixed part, so both are copied together.
         together = self._extent(0) if nets and not is_filter(self._low, nets[0]) else x.ZERO
         self._copy(x.ZERO, x.ZERO, x.add(Const(self._row.entries), together))
-        self._totals = [x.load("cur", Const(-number)) for number in range(len(self._mixers))]
+        self._totals = [x.load("cur", Const(-index)) for index in range(len(self._mixers))]
         self._fixed(value.fields, node)
         end = self._networks(nets, node)
         self._finish(end, is_whole=is_whole)
@@ -142,10 +142,10 @@ class Writer:
 
     def _put_words(self, word: Expr, bit: Expr | int, declared: Type, value: Value, node: Origin) -> None:
         layout = layout_of(declared)
-        for offset, part in enumerate(pack(self._code, value, declared, node)):
+        for offset, piece in enumerate(pack(self._code, value, declared, node)):
             bits = layout.bits if layout.narrow else 64
             if bits:
-                self._pending.setdefault(x.add(word, Const(offset)), []).append((bit, bits, part))
+                self._pending.setdefault(x.add(word, Const(offset)), []).append((bit, bits, piece))
 
     def _put_update(self, word: Expr, bit: Expr | int, declared: MapType, value: MapUpdate, node: Origin) -> None:
         base = value.base
@@ -192,31 +192,31 @@ class Writer:
 
     def _settle(self) -> None:
         """Write the hash sums into the row; later changes update them there."""
-        for number, total in enumerate(self._totals):
-            self._code.emit(Store("out", x.add(self._at, Const(-number)), total))
+        for index, total in enumerate(self._totals):
+            self._code.emit(Store("out", x.add(self._at, Const(-index)), total))
         self._totals = []
 
     def _networks(self, nets: list[Net], node: Origin) -> Expr:
         here: Expr = Const(self._row.entries)
         there: Expr = here
-        for number, net in enumerate(nets):
-            layout = self._row.networks[number][1]
-            words = self._code.keep(self._extent(number), "words")
+        for network, net in enumerate(nets):
+            layout = self._row.networks[network][1]
+            words = self._code.keep(self._extent(network), "words")
             changes = net.changes
-            self._first, self._added = x.load("cur", Const(self._row.counts + number)), False
+            self._first, self._added = x.load("cur", Const(self._row.counts + network)), False
             if is_filter(self._low, net):
                 self._filter(net, there)
-                self._note(number, changes[0])
+                self._note(network, changes[0])
                 changes = changes[1:]
-            elif number:
+            elif network:
                 self._copy(here, there, words)
             if changes:
                 self._settle()
             for change in changes:
-                self._change(number, there, change, node)
-                self._note(number, change)
+                self._change(network, there, change, node)
+                self._note(network, change)
             here = self._code.keep(x.add(here, words), "here")
-            size = Const(self._row.counts + number)
+            size = Const(self._row.counts + network)
             after = x.load("out", x.add(self._at, size)) if net.changes else x.load("cur", size)
             there = self._code.keep(x.add(there, x.binary("mul", after, Const(layout.words))), "there")
         self._settle()
@@ -224,48 +224,48 @@ class Writer:
 
     def _filter(self, net: Net, there: Expr) -> None:
         """Write the entries of a network that stay, and subtract the others from the hash sums."""
-        salt = Const(network_salt(net.number))
+        salt = Const(network_salt(net.network))
         terms = [partial(chained, salt=salt, mix=mix) for mix in self._mixers]
         kept, gone = write_kept(self._low, net, x.add(self._at, there), terms)
-        self._code.emit(Store("out", x.add(self._at, Const(self._row.counts + net.number)), kept))
+        self._code.emit(Store("out", x.add(self._at, Const(self._row.counts + net.network)), kept))
         if not self._totals:
-            self._totals = [x.load("out", x.add(self._at, Const(-number))) for number in range(len(self._mixers))]
+            self._totals = [x.load("out", x.add(self._at, Const(-index))) for index in range(len(self._mixers))]
         self._bump([x.sub(x.ZERO, term) for term in gone])
 
-    def _extent(self, number: int) -> Expr:
+    def _extent(self, network: int) -> Expr:
         """The words of the source's entries of a network; 0 for a network that is not there."""
-        if number >= len(self._row.networks):
+        if network >= len(self._row.networks):
             return x.ZERO
-        count = x.load("cur", Const(self._row.counts + number))
-        return x.binary("mul", count, Const(self._row.networks[number][1].words))
+        count = x.load("cur", Const(self._row.counts + network))
+        return x.binary("mul", count, Const(self._row.networks[network][1].words))
 
     def _copy(self, here: Expr, there: Expr, words: Expr) -> None:
         """Copy words of the source. Up to a vector of words behind them is overwritten; they are written later."""
         self._code.emit(Copy("out", x.add(self._at, there), "cur", here, words))
 
-    def _note(self, number: int, change: NetOp | Each) -> None:
+    def _note(self, network: int, change: NetOp | Each) -> None:
         """Track `_first`: entries before it were in the source. It is 0 once added entries may have moved."""
         if change.kind == "add":
             self._added = True
         elif change.kind in ("discard", "clear"):
-            size = x.load("out", x.add(self._at, Const(self._row.counts + number)))
+            size = x.load("out", x.add(self._at, Const(self._row.counts + network)))
             self._first = x.ZERO if self._added else self._code.keep(size, "first")
 
-    def _change(self, number: int, base: Expr, change: NetOp | Each, node: Origin) -> None:
+    def _change(self, network: int, base: Expr, change: NetOp | Each, node: Origin) -> None:
         if isinstance(change, Each):
-            draft = self._code.capture(lambda: self._change_each(number, base, change, node))
+            draft = self._code.capture(lambda: self._change_each(network, base, change, node))
             self._code.branch(change.guard, draft)
             return
         if change.kind == "clear":
-            self._code.branch(change.guard, self._code.capture(lambda: self._clear(number, base)))
+            self._code.branch(change.guard, self._code.capture(lambda: self._clear(network, base)))
             return
-        draft = self._code.capture(lambda: self._apply(number, base, change, node))
+        draft = self._code.capture(lambda: self._apply(network, base, change, node))
         self._code.branch(change.guard, draft)
 
-    def _change_each(self, number: int, base: Expr, change: Each, node: Origin) -> None:
+    def _change_each(self, network: int, base: Expr, change: Each, node: Origin) -> None:
         def one(item: Value, kind: str = change.kind) -> None:
-            words = message_words(self._low, item, number, node)
-            self._change(number, base, NetOp(kind, words, x.ONE), node)
+            words = message_words(self._low, item, network, node)
+            self._change(network, base, NetOp(kind, words, x.ONE), node)
 
         def with_count(message: Value, count: Value) -> None:
             if not isinstance(count, Num):
@@ -278,30 +278,30 @@ class Writer:
         if isinstance(change.messages, MapItems | MapLiteral):
             each_entry(self._low, change.messages, with_count)
         else:
-            each(self._low, change.messages, one, node, once=self._row.networks[number][1].count_bits > 0)
+            each(self._low, change.messages, one, node, once=self._row.networks[network][1].count_bits > 0)
 
-    def _clear(self, number: int, base: Expr) -> None:
+    def _clear(self, network: int, base: Expr) -> None:
         """Take all entries of a network out of the row."""
-        layout = self._row.networks[number][1]
-        size = x.add(self._at, Const(self._row.counts + number))
+        layout = self._row.networks[network][1]
+        size = x.add(self._at, Const(self._row.counts + network))
 
         def one(index: Expr) -> None:
             first = x.add(x.add(self._at, base), x.binary("mul", index, Const(layout.words)))
             entry = tuple(x.load("out", x.add(first, Const(word))) for word in range(layout.words))
             for which, mix in enumerate(self._mixers):
-                total, term = x.add(self._at, Const(-which)), chained(entry, Const(network_salt(number)), mix)
+                total, term = x.add(self._at, Const(-which)), chained(entry, Const(network_salt(network)), mix)
                 self._code.emit(Store("out", total, x.sub(x.load("out", total), term)))
 
         self._code.count_up(x.ZERO, self._code.keep(x.load("out", size), "size"), one)
         self._code.emit(Store("out", size, x.ZERO))
 
-    def _apply(self, number: int, base: Expr, change: NetOp, node: Origin) -> None:
+    def _apply(self, network: int, base: Expr, change: NetOp, node: Origin) -> None:
         target = self._code.fresh("failed")
         pointers: tuple[tuple[str, Expr], ...] = (("out", self._at),)
         arguments: tuple[Expr, ...] = (base, Const(-1) if change.index is None else change.index)
         if change.kind == "add":
-            pointers, arguments = (*pointers, ("cur", x.ZERO)), (base, self._low.bases["cur"][number], self._first)
-        self._code.emit(CallKernel(target, f"{change.kind}_{number}", pointers, (*arguments, *change.words)))
+            pointers, arguments = (*pointers, ("cur", x.ZERO)), (base, self._low.bases["cur"][network], self._first)
+        self._code.emit(CallKernel(target, f"{change.kind}_{network}", pointers, (*arguments, *change.words)))
         self._code.check(x.eq(Var(target), x.ZERO), node)
 
     def _finish(self, end: Expr, *, is_whole: bool) -> None:

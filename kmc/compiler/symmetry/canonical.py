@@ -34,10 +34,10 @@ class CanonicalPermutation:
         self._subject = subject
         self._prefix = prefix
         self._weigh = weigh
-        self._signatures = [Signatures(subject, number, prefix) for number in range(len(subject.classes))]
+        self._signatures = [Signatures(subject, index, prefix) for index in range(len(subject.classes))]
         self._firsts = firsts(subject.classes)
         self._members = [
-            (number, member) for number, cls in enumerate(subject.classes) for member in range(len(cls.members))
+            (index, member) for index, cls in enumerate(subject.classes) for member in range(len(cls.members))
         ]
         self._refines = any(signatures.has_seen() for signatures in self._signatures)
         # Own signatures of several classes take those of all members of earlier classes.
@@ -50,20 +50,20 @@ class CanonicalPermutation:
 
     def functions(self) -> list[Function]:
         """`permutation` and the functions that it calls."""
-        found = [signatures.own() for signatures in self._signatures]
-        found += [next_order_function(self._prefix, len(self._members)), self._pick()]
+        kernels_made = [signatures.own() for signatures in self._signatures]
+        kernels_made += [next_order_function(self._prefix, len(self._members)), self._pick()]
         if self._refines:
-            found += [signatures.seen() for signatures in self._signatures if signatures.has_seen()]
+            kernels_made += [signatures.seen() for signatures in self._signatures if signatures.has_seen()]
             kernels = [signatures.seen_name if signatures.has_seen() else None for signatures in self._signatures]
-            found.append(self._refined("refine", kernels, "pick"))
+            kernels_made.append(self._refined("refine", kernels, "pick"))
         if self._begins_fixed:
             (signatures,) = self._signatures
             following = "refine" if self._refines else "pick"
-            found += [signatures.fixed(), self._refined("compare", [signatures.own_name], following)]
-        return [*found, self._permutation()]
+            kernels_made += [signatures.fixed(), self._refined("compare", [signatures.own_name], following)]
+        return [*kernels_made, self._permutation()]
 
-    def _nibble(self, word: Expr, number: int, member: int) -> Expr:
-        return x.extract(word, MEMBER_BITS * (self._firsts[number] + member), MEMBER_BITS)
+    def _nibble(self, word: Expr, index: int, member: int) -> Expr:
+        return x.extract(word, MEMBER_BITS * (self._firsts[index] + member), MEMBER_BITS)
 
     def _permutation(self) -> Function:
         """Order by own signatures, or by the bits that no permutation changes; with ties, refine or pick."""
@@ -71,8 +71,8 @@ class CanonicalPermutation:
         given: list[Expr] = []
         bases: list[Expr] = []
         tied: Expr = x.ZERO
-        for number, signatures in enumerate(self._signatures):
-            count = len(self._subject.classes[number].members)
+        for index, signatures in enumerate(self._signatures):
+            count = len(self._subject.classes[index].members)
             own: list[Expr] = []
             for member in range(count):
                 target = code.fresh("own")
@@ -81,7 +81,7 @@ class CanonicalPermutation:
                 code.emit(CallKernel(target, kernel, ((ROW, x.ZERO),), arguments))
                 own.append(Var(target))
             given += own
-            used = self._used_flags(code, number)
+            used = self._used_flags(code, index)
             for member in range(count):
                 base: Expr = x.ZERO
                 for other in range(count):
@@ -98,9 +98,9 @@ class CanonicalPermutation:
         code.emit(CallKernel("picked", slow, ((ROW, x.ZERO),), (table,)), Return(Var("picked")))
         return Function(self.name, (ROW,), (), code.statements(), frozenset({ROW}))
 
-    def _used_flags(self, code: Code, number: int) -> list[Expr]:
+    def _used_flags(self, code: Code, index: int) -> list[Expr]:
         """For each member of a class, 1 if it may be permuted; always 1 unless the class is spawned."""
-        cls = self._subject.classes[number]
+        cls = self._subject.classes[index]
         if cls.started is None:
             return [x.ONE] * len(cls.members)
         mask = code.keep(keys_in_use(self._subject, cls), "used")
@@ -108,33 +108,33 @@ class CanonicalPermutation:
         in_order = code.keep(x.eq(x.binary("and", mask, x.add(mask, x.ONE)), x.ZERO), "in_order")
         return [code.keep(x.both(in_order, x.extract(mask, k, 1)), "used") for k in range(len(cls.members))]
 
-    def _table_of(self, places: list[Expr]) -> Expr:
+    def _table_of(self, images: list[Expr]) -> Expr:
         table: Expr = x.ZERO
-        for (number, member), place in zip(self._members, places, strict=True):
-            table = x.binary("or", table, x.place_at(place, MEMBER_BITS * (self._firsts[number] + member)))
+        for (index, member), image in zip(self._members, images, strict=True):
+            table = x.binary("or", table, x.place_at(image, MEMBER_BITS * (self._firsts[index] + member)))
         return table
 
-    def _same_base(self, number: int, member: int, other: int) -> Expr:
+    def _same_base(self, index: int, member: int, other: int) -> Expr:
         table = Var("table")
-        return x.eq(self._nibble(table, number, member), self._nibble(table, number, other))
+        return x.eq(self._nibble(table, index, member), self._nibble(table, index, other))
 
     def _refined(self, name: str, kernels: list[str | None], following: str) -> Function:
         """Order members that share an index in `table` by another signature; with ties, go on with `following`."""
         code = Code(f"{self._prefix}_{name}")
         bases: list[Expr] = []
         tied: Expr = x.ZERO
-        for number, cls in enumerate(self._subject.classes):
+        for index, cls in enumerate(self._subject.classes):
             count = len(cls.members)
             alike = {
-                (member, other): code.keep(self._same_base(number, member, other), "alike")
+                (member, other): code.keep(self._same_base(index, member, other), "alike")
                 for member in range(count)
                 for other in range(member + 1, count)
             }
-            seen = [self._signature_among_equals(code, kernels[number], member, alike) for member in range(count)]
+            seen = [self._signature_among_equals(code, kernels[index], member, alike) for member in range(count)]
             for (member, other), pair in alike.items():
                 tied = x.either(tied, x.both(pair, x.eq(seen[member], seen[other])))
             for member in range(count):
-                base = self._nibble(Var("table"), number, member)
+                base = self._nibble(Var("table"), index, member)
                 for other in range(count):
                     if other != member:
                         pair = alike[min(member, other), max(member, other)]
@@ -152,32 +152,32 @@ class CanonicalPermutation:
         """A signature of a member that looks like another so far; 0 for other members."""
         if kernel is None:
             return x.ZERO
-        name, found = code.fresh("seen"), code.fresh("found")
+        name, signature = code.fresh("seen"), code.fresh("found")
         asked: Expr = x.ZERO
         for pair, equal in alike.items():
             if member in pair:
                 asked = x.either(asked, equal)
-        call = CallKernel(found, kernel, ((ROW, x.ZERO),), (Const(member),))
-        code.emit(Let(name, x.ZERO), If(asked, (call, Let(name, Var(found)))))
+        call = CallKernel(signature, kernel, ((ROW, x.ZERO),), (Const(member),))
+        code.emit(Let(name, x.ZERO), If(asked, (call, Let(name, Var(signature)))))
         return Var(name)
 
     def _pick(self) -> Function:
         """The order of least weight among all that keep members with equal nibbles of `table` adjacent."""
         code = Code(f"{self._prefix}_pick")
-        places: list[Expr] = []
+        images: list[Expr] = []
         same: Expr = x.ZERO
-        for number, member in self._members:
-            base = self._nibble(Var("table"), number, member)
-            before = [code.keep(self._same_base(number, other, member)) for other in range(member)]
-            place = code.keep(sum_of([base, *before]), "place")
-            places.append(place)
-            any_before = x.ZERO if not before else code.keep(x.binary("ult", base, place))
+        for index, member in self._members:
+            base = self._nibble(Var("table"), index, member)
+            before = [code.keep(self._same_base(index, other, member)) for other in range(member)]
+            image = code.keep(sum_of([base, *before]), "place")
+            images.append(image)
+            any_before = x.ZERO if not before else code.keep(x.binary("ult", base, image))
             # Bit p says that the members at places p and p + 1 look alike.
-            at = x.add(Const(self._firsts[number]), x.sub(place, x.ONE))
+            at = x.add(Const(self._firsts[index]), x.sub(image, x.ONE))
             same = x.binary("or", same, x.select(any_before, x.place_at(x.ONE, at), x.ZERO))
         same = code.keep(same, "same")
-        code.emit(Let("best", self._table_of(places)), If(x.eq(same, x.ZERO), (Return(Var("best")),)))
-        code.emit(Let("order", self._order(places)), *self._weighed("weight", Var("best")))
+        code.emit(Let("best", self._table_of(images)), If(x.eq(same, x.ZERO), (Return(Var("best")),)))
+        code.emit(Let("order", self._order(images)), *self._weighed("weight", Var("best")))
         self._skip_if_interchangeable(code, same)
         self._try_all(code, same)
         code.emit(Return(Var("best")))
@@ -186,35 +186,35 @@ class CanonicalPermutation:
     def _weighed(self, target: str, table: Expr) -> tuple[Stmt, ...]:
         return (CallKernel(target, self._weigh, ((ROW, x.ZERO),), (table,)),)
 
-    def _order(self, places: list[Expr]) -> Expr:
+    def _order(self, images: list[Expr]) -> Expr:
         """The inverse of a table: the member at each place."""
         order: Expr = x.ZERO
-        for (number, member), place in zip(self._members, places, strict=True):
-            at = x.binary("mul", x.add(place, Const(self._firsts[number])), Const(MEMBER_BITS))
-            order = x.binary("or", order, x.place_at(Const(self._firsts[number] + member), at))
+        for (index, member), image in zip(self._members, images, strict=True):
+            at = x.binary("mul", x.add(image, Const(self._firsts[index])), Const(MEMBER_BITS))
+            order = x.binary("or", order, x.place_at(Const(self._firsts[index] + member), at))
         return order
 
     def _table(self, code: Code, order: Expr) -> Expr:
         """The table of an order."""
         table: Expr = x.ZERO
-        place = 0
+        position = 0
         for cls in self._subject.classes:
             for local in range(len(cls.members)):
-                who = x.extract(order, MEMBER_BITS * place, MEMBER_BITS)
+                who = x.extract(order, MEMBER_BITS * position, MEMBER_BITS)
                 at = x.binary("mul", who, Const(MEMBER_BITS))
                 table = x.binary("or", table, x.place_at(Const(local), at))
-                place += 1
+                position += 1
         return code.keep(table, "table")
 
     def _skip_if_interchangeable(self, code: Code, same: Expr) -> None:
         """Return the first order if no exchange of neighbours with equal signatures changes the weight."""
         several = x.binary("ult", x.ONE, Intrinsic("popcount", (same,)))
 
-        def exchange(place: Expr) -> None:
-            alike = x.extract(same, place, 1)
+        def exchange(position: Expr) -> None:
+            alike = x.extract(same, position, 1)
 
             def one() -> None:
-                low = x.binary("mul", place, Const(MEMBER_BITS))
+                low = x.binary("mul", position, Const(MEMBER_BITS))
                 high = x.add(low, Const(MEMBER_BITS))
                 order = Var("order")
                 difference = x.binary("xor", x.extract(order, low, MEMBER_BITS), x.extract(order, high, MEMBER_BITS))
@@ -250,13 +250,13 @@ class CanonicalPermutation:
 
 def firsts(classes: tuple[Any, ...]) -> tuple[int, ...]:
     """The number of the first member of each class; members are numbered across all classes."""
-    return tuple(sum(len(cls.members) for cls in classes[:number]) for number in range(len(classes)))
+    return tuple(sum(len(cls.members) for cls in classes[:index]) for index in range(len(classes)))
 
 
 def identity_table(classes: tuple[Any, ...]) -> int:
     """The table of the identity permutation."""
-    places = [place for cls in classes for place in range(len(cls.members))]
-    return x.signed(sum(place << (MEMBER_BITS * k) for k, place in enumerate(places)))
+    images = [image for cls in classes for image in range(len(cls.members))]
+    return x.signed(sum(image << (MEMBER_BITS * k) for k, image in enumerate(images)))
 
 
 def sum_of(terms: list[Expr]) -> Expr:
@@ -275,8 +275,8 @@ def next_order_function(prefix: str, members: int) -> Function:
     code = Code(f"{prefix}_next")
     order, same = Var("order"), Var("same")
 
-    def at(place: Expr) -> Expr:
-        return x.extract(order, x.binary("mul", place, Const(MEMBER_BITS)), MEMBER_BITS)
+    def at(position: Expr) -> Expr:
+        return x.extract(order, x.binary("mul", position, Const(MEMBER_BITS)), MEMBER_BITS)
 
     def swap(first: Expr, second: Expr) -> None:
         difference = code.keep(x.binary("xor", at(first), at(second)))
@@ -284,17 +284,17 @@ def next_order_function(prefix: str, members: int) -> Function:
         high = x.place_at(difference, x.binary("mul", second, Const(MEMBER_BITS)))
         code.emit(Let("order", x.binary("xor", order, x.binary("or", low, high))))
 
-    def grouped(place: Expr) -> Expr:
-        return x.extract(same, place, 1)
+    def grouped(position: Expr) -> Expr:
+        return x.extract(same, position, 1)
 
-    def rising(place: Expr) -> None:
-        rises = x.both(grouped(place), x.binary("ult", at(place), at(x.add(place, x.ONE))))
-        code.emit(If(rises, (Let("pivot", place),)))
+    def rising(position: Expr) -> None:
+        rises = x.both(grouped(position), x.binary("ult", at(position), at(x.add(position, x.ONE))))
+        code.emit(If(rises, (Let("pivot", position),)))
 
-    def larger(place: Expr) -> None:
-        stop = x.negate(grouped(x.sub(place, x.ONE)))
+    def larger(position: Expr) -> None:
+        stop = x.negate(grouped(x.sub(position, x.ONE)))
         code.emit(If(stop, (Break("search"),)))
-        code.emit(If(x.binary("ult", at(Var("pivot")), at(place)), (Let("next", place),)))
+        code.emit(If(x.binary("ult", at(Var("pivot")), at(position)), (Let("next", position),)))
 
     def reverse() -> None:
         code.emit(If(x.binary("sle", Const(members - 1), Var("from")), (Break("groups"),)), Let("to", Var("from")))

@@ -113,10 +113,10 @@ class _FingerprintKernels:
         for position, word in stores:
             code.emit(Store(ROW, position, word))
 
-        def entry(number: int, layout: NetworkLayout, address: Expr, words: Words) -> None:
+        def entry(network: int, layout: NetworkLayout, address: Expr, words: Words) -> None:
             moved = keep_words(code, self._moved_entry(code, words, layout))
             code.emit(*(Store(ROW, x.add(address, Const(k)), word) for k, word in enumerate(moved)))
-            code.emit(Let("total", x.add(Var("total"), entry_term(moved, number))))
+            code.emit(Let("total", x.add(Var("total"), entry_term(moved, network))))
 
         each_entry(code, self._subject, entry, all_networks=True)
         code.emit(Store(ROW, x.ZERO, Var("total")), Return(x.ONE))
@@ -128,9 +128,9 @@ class _FingerprintKernels:
         total, _ = self._moved_fixed(code, salt)
         code.emit(Let("total", total))
 
-        def entry(number: int, layout: NetworkLayout, _: Expr, words: Words) -> None:
+        def entry(network: int, layout: NetworkLayout, _: Expr, words: Words) -> None:
             moved = keep_words(code, self._moved_entry(code, words, layout))
-            code.emit(Let("total", x.add(Var("total"), entry_term(moved, number, salt))))
+            code.emit(Let("total", x.add(Var("total"), entry_term(moved, network, salt))))
 
         each_entry(code, self._subject, entry, all_networks=False)
         code.emit(Return(Var("total")))
@@ -172,12 +172,12 @@ class _FingerprintKernels:
 
     def _wide_words(self) -> set[int]:
         """The words of the fixed part that belong to wide fields."""
-        found: set[int] = set()
+        indices: set[int] = set()
         for field, place in self._row.fixed.fields.items():
             layout = layout_of(self._state_class.fields[field])
             if not layout.narrow:
-                found.update(range(place.word, place.word + layout.words))
-        return found
+                indices.update(range(place.word, place.word + layout.words))
+        return indices
 
     def _moves_whole_words(self, declared: Type) -> bool:
         """Whether a type is a total map keyed by permuted members whose items begin at words: each item just moves."""
@@ -212,8 +212,8 @@ class _FingerprintKernels:
         code.emit(Let("kept", total))
         gone = Subject(self._state_class, self._row, self._classes, frozenset(self._state_class.fields) - self._dropped)
 
-        def entry(number: int, _: NetworkLayout, __: Expr, words: Words) -> None:
-            code.emit(Let("kept", x.sub(Var("kept"), entry_term(words, number))))
+        def entry(network: int, _: NetworkLayout, __: Expr, words: Words) -> None:
+            code.emit(Let("kept", x.sub(Var("kept"), entry_term(words, network))))
 
         if gone.networks():
             each_entry(code, gone, entry, all_networks=False)

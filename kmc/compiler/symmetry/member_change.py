@@ -122,13 +122,13 @@ class MemberChange(ABC):
             return (self.code.keep(self._union_code(words[0], declared)),)
         tag = self.code.keep(x.extract(words[0], 0, union.tag_bits))
         result = words
-        for number, alternative in enumerate(union.alternatives):
+        for index, alternative in enumerate(union.alternatives):
             if not mentions(alternative, self.classes):
                 continue
             inner = self.changed(part_words(words, union.payload, alternative), alternative)
             pieces = [(Place(0, 0), union.tag_bits, (tag,)), (union.payload, layout_of(alternative).bits, inner)]
             changed = combine(union.layout.words, pieces)
-            here = x.eq(tag, Const(number + union.optional))
+            here = x.eq(tag, Const(index + union.optional))
             chosen = tuple(x.select(here, new, old) for new, old in zip(changed, result, strict=True))
             result = keep_words(self.code, chosen)
         return result
@@ -177,13 +177,13 @@ class MemberChange(ABC):
         words = keep_words(self.code, words)
         head = self.code.keep(x.extract(words[0], 0, array.head_bits)) if array.head_bits else None
         items = []
-        for number in range(key_count(declared.key)):
-            item = self.changed(part_words(words, array.place(number), declared.value), declared.value)
+        for index in range(key_count(declared.key)):
+            item = self.changed(part_words(words, array.place(index), declared.value), declared.value)
             if head is not None and mentions(declared.value, self.classes):
-                item = tuple(x.select(x.extract(head, number, 1), word, x.ZERO) for word in item)
+                item = tuple(x.select(x.extract(head, index, 1), word, x.ZERO) for word in item)
             items.append(keep_words(self.code, item))
         if mentions(declared.key, self.classes):
             return self.keyed(declared, head, items)
         pieces: list[tuple[Place, int, Words]] = [(Place(0, 0), array.head_bits, (head,))] if head is not None else []
-        pieces += [(array.place(number), array.element.bits, item) for number, item in enumerate(items)]
+        pieces += [(array.place(index), array.element.bits, item) for index, item in enumerate(items)]
         return keep_words(self.code, combine(array.layout.words, pieces))

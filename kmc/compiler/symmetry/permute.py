@@ -50,7 +50,7 @@ class Permutation(MemberChange):
     def keyed(self, declared: MapType, head: Expr | None, items: list[Words]) -> Words:
         """The map in which each value is at the image of its key."""
         array = array_of(declared)
-        images = [self.code.keep(number) for number in _image_numbers(self.code, declared.key, self._tables)]
+        images = [self.code.keep(image) for image in _image_numbers(self.code, declared.key, self._tables)]
         pieces: list[tuple[Place, int, Words]] = []
         if head is not None:
             pieces.append((Place(0, 0), array.head_bits, (_moved_bits(head, images),)))
@@ -64,7 +64,7 @@ class Permutation(MemberChange):
 def pair_numbers(count: int) -> dict[tuple[int, int], int]:
     """The pairs of `count` members with their numbers, in the order of `kmc.lang.domains.members`."""
     pairs = [(first, second) for first in range(count) for second in range(first + 1, count)]
-    return {pair: number for number, pair in enumerate(pairs)}
+    return {pair: index for index, pair in enumerate(pairs)}
 
 
 _LOOKED_UP = 4
@@ -77,9 +77,9 @@ def _image_numbers(code: Code, key: Type, tables: Tables) -> list[Expr]:
         case IdentType(cls) if cls in tables:
             return [image(Const(k), tables[cls]) for k in range(len(cls.members))]
         case PairType(element) if mentions(element, tables):
-            images = [code.keep(number) for number in _image_numbers(code, element, tables)]
+            images = [code.keep(pair_image) for pair_image in _image_numbers(code, element, tables)]
             count = len(images)
-            found = []
+            pair_images = []
             for first, second in pair_numbers(count):
                 less = x.binary("slt", images[first], images[second])
                 low = code.keep(x.select(less, images[first], images[second]))
@@ -87,8 +87,8 @@ def _image_numbers(code: Code, key: Type, tables: Tables) -> list[Expr]:
                 # Pairs with a smaller first member come before: count - 1, count - 2, ... of them.
                 twice = x.binary("mul", low, x.sub(Const(2 * count - 1), low))
                 before = x.binary("lshr", twice, x.ONE)
-                found.append(code.keep(x.add(before, x.sub(x.sub(high, low), x.ONE))))
-            return found
+                pair_images.append(code.keep(x.add(before, x.sub(x.sub(high, low), x.ONE))))
+            return pair_images
         case _:
             return [Const(k) for k in range(key_count(key))]
 
@@ -98,8 +98,8 @@ def _moved_bits(mask: Expr, images: list[Expr]) -> Expr:
     if len(images) <= _LOOKED_UP:
         return _looked_up(mask, images)
     result: Expr = x.ZERO
-    for number, to in enumerate(images):
-        result = x.binary("or", result, x.place_at(x.extract(mask, number, 1), to))
+    for bit, to in enumerate(images):
+        result = x.binary("or", result, x.place_at(x.extract(mask, bit, 1), to))
     return result
 
 
@@ -107,8 +107,8 @@ def _looked_up(mask: Expr, images: list[Expr]) -> Expr:
     """The same by a table of all masks in one word, which depends on the permutation only."""
     count = len(images)
     table: Expr = x.ZERO
-    for number, to in enumerate(images):
-        holding = sum(1 << count * other for other in range(1 << count) if other >> number & 1)
+    for bit, to in enumerate(images):
+        holding = sum(1 << count * other for other in range(1 << count) if other >> bit & 1)
         table = x.binary("or", table, x.place_at(Const(x.signed(holding)), to))
     return x.extract(table, x.binary("mul", mask, Const(count)), count)
 
@@ -118,14 +118,14 @@ def _packed(words: Words, declared: MapType, images: list[Expr], items: list[Wor
     array = array_of(declared)
     result = list(words)
     width = Const(array.element.bits)
-    for number, item in zip(images, items, strict=True):
+    for image, item in zip(images, items, strict=True):
         if array.layout.narrow:
-            bit = x.add(Const(array.head_bits), x.binary("mul", number, width))
+            bit = x.add(Const(array.head_bits), x.binary("mul", image, width))
             result[0] = x.binary("or", result[0], x.place_at(item[0], bit))
             continue
         first = 1 if array.head_bits else 0
         for word in range(first, len(result)):
-            index = x.sub(number, Const((word - first) * array.per_word))
+            index = x.sub(image, Const((word - first) * array.per_word))
             here = x.binary("ult", index, Const(array.per_word))
             moved = x.place_at(item[0], x.binary("mul", x.select(here, index, x.ZERO), width))
             result[word] = x.binary("or", result[word], x.select(here, moved, x.ZERO))

@@ -85,8 +85,8 @@ def unmoved_bits(declared: Type, classes: Distinguished) -> tuple[int, ...]:
         case SeqType(element, capacity):
             array = array_of(declared)
             masks[0] = (1 << array.head_bits) - 1
-            for number in range(capacity):
-                put(array.place(number), element)
+            for index in range(capacity):
+                put(array.place(index), element)
         case _:
             pass
     return tuple(masks)
@@ -95,8 +95,8 @@ def unmoved_bits(declared: Type, classes: Distinguished) -> tuple[int, ...]:
 def digest(code: Code, words: Words) -> Expr:
     """One word for several: the sum of their hashes, each salted with its position."""
     total: Expr = x.ZERO
-    for number, word in enumerate(words):
-        total = x.add(total, x.mix(word, Const(SIGNATURE_SALT + number)))
+    for index, word in enumerate(words):
+        total = x.add(total, x.mix(word, Const(SIGNATURE_SALT + index)))
     return code.keep(total, "digest")
 
 
@@ -131,7 +131,7 @@ def _own(key: Type, distinguished: Distinguished) -> Expr | None:
         return x.place_at(x.ONE, own)
     result: Expr = x.ZERO
     for member in range(count):
-        mask = sum(1 << number for pair, number in pair_numbers(count).items() if member in pair)
+        mask = sum(1 << index for pair, index in pair_numbers(count).items() if member in pair)
         result = x.select(x.eq(own, Const(member)), Const(x.signed(mask)), result)
     return result
 
@@ -143,18 +143,18 @@ def _summed(code: Code, declared: MapType, head: Expr, items: list[Words], disti
     hashed = not array.layout.narrow
     own: Expr = x.ZERO
     others: Expr = x.ZERO
-    for number, item in enumerate(items):
+    for index, item in enumerate(items):
         term = digest(code, item) if hashed else item[0]
         if hashed and not declared.total:
-            term = code.keep(x.select(x.extract(head, number, 1), term, x.ZERO))
-        is_own = x.ZERO if own_bits is None else x.extract(own_bits, number, 1)
+            term = code.keep(x.select(x.extract(head, index, 1), term, x.ZERO))
+        is_own = x.ZERO if own_bits is None else x.extract(own_bits, index, 1)
         own = x.add(own, x.select(x.negate(x.eq(is_own, x.ZERO)), term, x.ZERO))
         others = x.add(others, x.select(x.eq(is_own, x.ZERO), term, x.ZERO))
     projected_head = _projected_mask(code, head, declared.key, distinguished) if array.head_bits else x.ZERO
     if hashed:
         total = x.add(x.mix(own, x.ONE), x.mix(others, Const(2)))
-        place = 1 if array.head_bits else 0
-        rest: Words = (x.ZERO,) * (array.layout.words - place - 1)
+        offset = 1 if array.head_bits else 0
+        rest: Words = (x.ZERO,) * (array.layout.words - offset - 1)
         first: Words = (projected_head,) if array.head_bits else ()
         return keep_words(code, (*first, total, *rest))
     body_bits = array.layout.bits - array.head_bits

@@ -46,7 +46,7 @@ class Subject:
 
     def networks(self) -> list[tuple[int, NetworkLayout]]:
         """The networks that count, by number."""
-        return [(number, layout) for number, (name, layout) in enumerate(self.row.networks) if name not in self.dropped]
+        return [(index, layout) for index, (name, layout) in enumerate(self.row.networks) if name not in self.dropped]
 
 
 def is_keyed_by(declared: Type, classes: tuple[Any, ...]) -> bool:
@@ -67,16 +67,16 @@ def each_entry(
 ) -> None:
     """Emit a loop over the entries of each network; `body(number, layout, address, words)` emits one round."""
     base: Expr = Const(subject.row.entries)
-    counted = {number for number, _ in subject.networks()}
-    for number, (_, layout) in enumerate(subject.row.networks):
-        size = code.keep(x.load(ROW, Const(subject.row.counts + number)), "size")
+    counted = {network for network, _ in subject.networks()}
+    for network, (_, layout) in enumerate(subject.row.networks):
+        size = code.keep(x.load(ROW, Const(subject.row.counts + network)), "size")
 
-        def one(index: Expr, number: int = number, layout: NetworkLayout = layout, base: Expr = base) -> None:
+        def one(index: Expr, network: int = network, layout: NetworkLayout = layout, base: Expr = base) -> None:
             address = code.keep(x.add(base, x.binary("mul", index, Const(layout.words))), "at")
             words = tuple(code.keep(x.load(ROW, x.add(address, Const(k)))) for k in range(layout.words))
-            body(number, layout, address, words)
+            body(network, layout, address, words)
 
-        if all_networks or number in counted:
+        if all_networks or network in counted:
             code.count_up(x.ZERO, size, one)
         base = code.keep(x.add(base, x.binary("mul", size, Const(layout.words))), "base")
 
@@ -89,7 +89,7 @@ def changed_entry(
     code.emit(*(Let(name, word) for name, word in zip(names, entry, strict=True)))
     head_bits = layout.count_bits + layout.tag_bits
     tag = code.keep(x.extract(entry[0], layout.count_bits, layout.tag_bits), "tag")
-    for number, shape in enumerate(layout.shapes):
+    for index, shape in enumerate(layout.shapes):
         declared = RecordType(shape)
         if not mentions(declared, classes):
             continue
@@ -101,13 +101,13 @@ def changed_entry(
             changed = combine(layout.words, [(Place(0, 0), head_bits, head), (layout.payload, bits, inner)])
             code.emit(*(Let(name, word) for name, word in zip(names, changed, strict=True)))
 
-        code.branch(x.eq(tag, Const(number)), code.capture(rewrite))
+        code.branch(x.eq(tag, Const(index)), code.capture(rewrite))
     return tuple(Var(name) for name in names)
 
 
-def entry_term(entry: Words, number: int, base: int = 0) -> Expr:
+def entry_term(entry: Words, network: int, base: int = 0) -> Expr:
     """The hash of an entry. Its words are chained, so exchanging parts of two entries changes the sum."""
-    term = x.mix(entry[0], Const(base + network_salt(number)))
+    term = x.mix(entry[0], Const(base + network_salt(network)))
     for word in entry[1:]:
         term = x.mix(word, term)
     return term
@@ -116,47 +116,47 @@ def entry_term(entry: Words, number: int, base: int = 0) -> Expr:
 class Signatures:
     """The signature kernels of one class; the parameters of `own` are the signatures of the classes before it."""
 
-    def __init__(self, subject: Subject, number: int, prefix: str) -> None:
+    def __init__(self, subject: Subject, index: int, prefix: str) -> None:
         self._subject = subject
-        self._cls = subject.classes[number]
-        self._earlier = subject.classes[:number]
+        self._cls = subject.classes[index]
+        self._earlier = subject.classes[:index]
         self._distinguished: Distinguished = {
             cls: Var(_MEMBER) if cls is self._cls else None for cls in subject.classes
         }
-        self.own_name, self.seen_name = f"{prefix}_own_{number}", f"{prefix}_seen_{number}"
-        self.fixed_name = f"{prefix}_fixed_{number}"
+        self.own_name, self.seen_name = f"{prefix}_own_{index}", f"{prefix}_seen_{index}"
+        self.fixed_name = f"{prefix}_fixed_{index}"
         self.weights = tuple(f"w{k}_{m}" for k, cls in enumerate(self._earlier) for m in range(len(cls.members)))
 
     def own(self) -> Function:
         """The signature from the member's own data."""
         code = Code(self.own_name)
-        found: list[Expr] = []
+        terms: list[Expr] = []
         for declared, place in self._subject.fixed_fields():
             if not mentions(declared, {self._cls: None}):
                 continue
             if is_keyed_by(declared, (self._cls,)):
                 assert isinstance(declared, MapType)
-                found.extend(self._item(code, declared, place, Var(_MEMBER)))
+                terms.extend(self._item(code, declared, place, Var(_MEMBER)))
             elif is_keyed_by(declared, self._subject.classes):
                 assert isinstance(declared, MapType)
-                found.append(self._weighted(code, declared, place))
+                terms.append(self._weighted(code, declared, place))
             else:
-                found.extend(
+                terms.extend(
                     projected(code, keep_words(code, field_words(declared, place)), declared, self._distinguished)
                 )
-        total = found[0] if len(found) == 1 else digest(code, tuple(found))
+        total = terms[0] if len(terms) == 1 else digest(code, tuple(terms))
         code.emit(Return(total))
         return Function(self.own_name, (ROW,), (_MEMBER, *self.weights), code.statements(), frozenset({ROW}))
 
     def _items(self) -> list[tuple[MapType, Place, tuple[int, ...]]]:
         """The maps keyed by the class, and the bits of their items that no permutation changes, if there are any."""
         classes: Distinguished = dict.fromkeys(self._subject.classes)
-        found = []
+        items = []
         for declared, place in self._subject.fixed_fields():
             if is_keyed_by(declared, (self._cls,)) and getattr(declared, "total", False):
                 assert isinstance(declared, MapType)
-                found.append((declared, place, unmoved_bits(declared.value, classes)))
-        return [(declared, place, masks) for declared, place, masks in found if any(masks)]
+                items.append((declared, place, unmoved_bits(declared.value, classes)))
+        return [(declared, place, masks) for declared, place, masks in items if any(masks)]
 
     def has_fixed(self) -> bool:
         """Whether members have so much data that it pays to compare first the bits that no permutation changes."""
@@ -165,13 +165,13 @@ class Signatures:
     def fixed(self) -> Function:
         """The signature from the bits of the member's own data that no permutation changes."""
         code = Code(self.fixed_name)
-        found = [
+        terms = [
             x.binary("and", word, Const(x.signed(mask)))
             for declared, place, masks in self._items()
             for word, mask in zip(item_at(declared, place, Var(_MEMBER)), masks, strict=True)
             if mask
         ]
-        code.emit(Return(found[0] if len(found) == 1 else digest(code, tuple(found))))
+        code.emit(Return(terms[0] if len(terms) == 1 else digest(code, tuple(terms))))
         return Function(self.fixed_name, (ROW,), (_MEMBER,), code.statements(), frozenset({ROW}))
 
     def has_seen(self) -> bool:
@@ -198,7 +198,7 @@ class Signatures:
         code.emit(Return(Var("total")))
         return Function(self.seen_name, (ROW,), (_MEMBER,), code.statements(), frozenset({ROW}))
 
-    def _message(self, code: Code, number: int, layout: NetworkLayout, _: Expr, entry: Words) -> None:
+    def _message(self, code: Code, network: int, layout: NetworkLayout, _: Expr, entry: Words) -> None:
         changed = changed_entry(
             code,
             entry,
@@ -207,7 +207,7 @@ class Signatures:
             lambda words, kind: projected(code, words, kind, self._distinguished),
         )
         changed = keep_words(code, changed)
-        code.emit(Let("total", x.add(Var("total"), entry_term(changed, number, SIGNATURE_SALT))))
+        code.emit(Let("total", x.add(Var("total"), entry_term(changed, network, SIGNATURE_SALT))))
 
     def _item(self, code: Code, declared: MapType, place: Place, member: Expr) -> Words:
         """The item of a member in a map keyed by the class, or 0; in a partial map, first whether there is one."""
@@ -224,11 +224,11 @@ class Signatures:
             return projected(code, words, declared, self._distinguished)
         cls = declared.cls.shapes[0]
         places = record_layout(cls).fields
-        found: list[Expr] = []
+        projections: list[Expr] = []
         for name, kind in cls.fields.items():
             if mentions(kind, {self._cls: None}):
-                found.extend(projected(code, part_words(words, places[name], kind), kind, self._distinguished))
-        return tuple(found)
+                projections.extend(projected(code, part_words(words, places[name], kind), kind, self._distinguished))
+        return tuple(projections)
 
     def _weighted(self, code: Code, declared: MapType, place: Place) -> Expr:
         """Digest the items of a map keyed by another permuted class that mention the member, salted by the key's

@@ -67,9 +67,9 @@ class Code:
 
     def slot(self) -> Draft:
         """A place at the current end that can be filled in later."""
-        place: Draft = []
-        self._draft.append(place)
-        return place
+        draft: Draft = []
+        self._draft.append(draft)
+        return draft
 
     def keep(self, value: Expr, stem: str = "t") -> Expr:
         """`value` in a variable, unless it is one already or a constant."""
@@ -95,7 +95,7 @@ class Code:
         """
         first, checks = self._fresh, len(self.checks)
         drafts: dict[object, Draft] = {}
-        found: list[Draft] = []
+        captured: list[Draft] = []
         for body in bodies:
             # First with the names of the first body, so that code and checks can be compared; then with its own.
             last, made = self._fresh, self.checks[checks:]
@@ -104,8 +104,8 @@ class Code:
             self._fresh, self.checks[checks:] = last, made
             if seen not in drafts:
                 drafts[seen] = self.capture(body)
-            found.append(drafts[seen])
-        return found
+            captured.append(drafts[seen])
+        return captured
 
     def into(self, draft: Draft, body: Callable[[], object]) -> None:
         """Let `body` emit at the end of `draft`."""
@@ -138,9 +138,9 @@ class Code:
         """Stop the kernel unless `condition` holds; the interpreter then reports the error."""
         if isinstance(condition, Const) and condition.value:
             return
-        number = len(self.checks)
+        index = len(self.checks)
         self.checks.append(node)
-        self.branch(condition, [], [Return(Const(-(ERROR_BASE + number)))])
+        self.branch(condition, [], [Return(Const(-(ERROR_BASE + index)))])
 
     def statements(self) -> tuple[Stmt, ...]:
         """Everything that was emitted; if `forgiving`, after an assignment of 0 to every variable.

@@ -23,16 +23,16 @@ def key_code(code: Code, key: Value, declared: Type, node: Origin) -> Expr:
     return pack(code, unwrap(code, key, node), declared, node)[0]
 
 
-def key_value(declared: Type, number: Expr) -> Value:
+def key_value(declared: Type, code: Expr) -> Value:
     """The scalar or pair with this number."""
     if not isinstance(declared, PairType):
-        return lift(declared, (number,))
+        return lift(declared, (code,))
     masks = _pair_masks(scalar_count(declared.element))
-    return Packed(declared, (_looked_up(number, dict(enumerate(masks))),))
+    return Packed(declared, (_looked_up(code, dict(enumerate(masks))),))
 
 
 def _pair_number(mask: Expr, count: int) -> Expr:
-    return _looked_up(mask, {mask: number for number, mask in enumerate(_pair_masks(count))})
+    return _looked_up(mask, {mask: index for index, mask in enumerate(_pair_masks(count))})
 
 
 def _pair_masks(count: int) -> list[int]:
@@ -43,10 +43,10 @@ def _looked_up(key: Expr, table: dict[int, int]) -> Expr:
     """`table[key]`; 0 for another key. A small table is one constant, and an entry some bits of it."""
     width = max([*table.values(), 1]).bit_length()
     if not isinstance(key, Const) and (max([*table, 0]) + 1) * width <= WORD:
-        whole = sum(value << place * width for place, value in table.items())
+        whole = sum(value << index * width for index, value in table.items())
         at = x.binary("mul", key, Const(width))
         return x.binary("and", x.binary("lshr", Const(x.signed(whole)), at), x.low_mask(width))
     chosen: Expr = x.ZERO
-    for place, value in table.items():
-        chosen = x.select(x.eq(key, Const(place)), Const(x.signed(value)), chosen)
+    for index, value in table.items():
+        chosen = x.select(x.eq(key, Const(index)), Const(x.signed(value)), chosen)
     return chosen

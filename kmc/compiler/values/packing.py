@@ -120,14 +120,14 @@ def _union_field(code: Code, value: Packed | Stored, name: str, node: Origin) ->
     if len(places) != 1 or len(kinds) != 1:
         code.refuse(node, f"'{name}', which differs between the alternatives", "test isinstance(x, Shape) first")
     allowed = [
-        number + union.optional
-        for number, kind in enumerate(union.alternatives)
+        tag_value + union.optional
+        for tag_value, kind in enumerate(union.alternatives)
         if isinstance(kind, RecordType) and kind.cls.shapes[0] in having
     ]
     if len(allowed) < len(union.alternatives) + union.optional:
         holds: Expr = x.ZERO
-        for number in allowed:
-            holds = x.either(holds, x.eq(tag, Const(number)))
+        for tag_value in allowed:
+            holds = x.either(holds, x.eq(tag, Const(tag_value)))
         code.check(holds, node)
     payload = union.payload
     inner = places.pop()
@@ -198,9 +198,9 @@ def element(value: Packed | Stored, index: Expr) -> Value:
         return _stored_element(value, array, kind, index)
     count = value.type.capacity if isinstance(value.type, SeqType) else key_count(value.type.key)
     chosen = value_words(part(value, array.place(0), kind))
-    for number in range(1, count):
-        other = value_words(part(value, array.place(number), kind))
-        here = x.eq(index, Const(number))
+    for position in range(1, count):
+        other = value_words(part(value, array.place(position), kind))
+        here = x.eq(index, Const(position))
         chosen = tuple(x.select(here, new, old) for new, old in zip(other, chosen, strict=True))
     return lift(kind, chosen)
 
@@ -339,12 +339,12 @@ def pack_union(code: Code, value: Value, declared: UnionType | RecordType, node:
     if isinstance(value, Packed | Stored) and _is_joint(value.type):
         return _pack_joint(code, value, declared, node)
     before = int(union.optional)
-    for number, alternative in enumerate(union.alternatives):
+    for ordinal, alternative in enumerate(union.alternatives):
         if _is_alternative(value, alternative):
             if union.coded:
                 return (x.add(Const(before), pack(code, value, alternative, node)[0]),)
             inner = layout_of(alternative)
-            tag: Words = (Const(number + union.optional),)
+            tag: Words = (Const(ordinal + union.optional),)
             pieces = [
                 (Place(0, 0), union.tag_bits, tag),
                 (union.payload, inner.bits, pack(code, value, alternative, node)),
@@ -372,8 +372,8 @@ def _pack_joint(code: Code, value: Packed | Stored, declared: UnionType | Record
         if any(_is_alternative(item, other) for other in target.alternatives):
 
             def convert(item: Value = item) -> None:
-                parts = pack_union(code, item, declared, node)
-                code.emit(*(Let(name, word) for name, word in zip(names, parts, strict=True)))
+                packed = pack_union(code, item, declared, node)
+                code.emit(*(Let(name, word) for name, word in zip(names, packed, strict=True)))
 
             code.branch(here, code.capture(convert))
         else:
@@ -386,13 +386,13 @@ def alternatives(code: Code, value: Packed | Stored) -> Iterator[tuple[Expr, Val
     assert isinstance(value.type, UnionType | RecordType)
     union = union_layout(value.type)
     tag = code.keep(union_tag(value), "tag")
-    number = int(union.optional)
+    first = int(union.optional)
     for kind in union.alternatives:
         count = scalar_count(kind) if union.coded else 1
-        here = x.both(x.binary("sle", Const(number), tag), x.binary("slt", tag, Const(number + count)))
-        item = lift(kind, (x.sub(tag, Const(number)),)) if union.coded else part(value, union.payload, kind)
+        here = x.both(x.binary("sle", Const(first), tag), x.binary("slt", tag, Const(first + count)))
+        item = lift(kind, (x.sub(tag, Const(first)),)) if union.coded else part(value, union.payload, kind)
         yield here, item
-        number += count
+        first += count
 
 
 def _is_alternative(value: Value, alternative: Type) -> bool:
@@ -448,8 +448,8 @@ def _item_if(code: Code, here: Expr, item: Value, declared: SeqType, node: Origi
     code.emit(*(Let(name, x.ZERO) for name in names))
 
     def convert() -> None:
-        parts = pack(code, item, declared.element, node)
-        code.emit(*(Let(name, word) for name, word in zip(names, parts, strict=True)))
+        packed = pack(code, item, declared.element, node)
+        code.emit(*(Let(name, word) for name, word in zip(names, packed, strict=True)))
 
     code.branch(here, code.capture(convert))
     return Packed(declared.element, tuple(Var(name) for name in names))
@@ -473,9 +473,9 @@ def _pack_update(code: Code, value: MapUpdate, declared: MapType, node: Origin) 
         constant = bit.value if isinstance(bit, Const) else bit
         return (x.replace(old[0], constant, array.element.bits, new[0]),)
     result = list(old)
-    for number in range(key_count(declared.key)):
-        place = array.place(number)
-        here = x.eq(value.key, Const(number))
+    for position in range(key_count(declared.key)):
+        place = array.place(position)
+        here = x.eq(value.key, Const(position))
         if array.element.narrow:
             # Use the old word once: an expression that uses it twice doubles in size with every element.
             taken = ((1 << array.element.bits) - 1) << place.bit
@@ -487,6 +487,6 @@ def _pack_update(code: Code, value: MapUpdate, declared: MapType, node: Origin) 
     return tuple(result)
 
 
-def keep_words(code: Code, parts: Words) -> Words:
+def keep_words(code: Code, words: Words) -> Words:
     """The words in variables."""
-    return tuple(code.keep(word) for word in parts)
+    return tuple(code.keep(word) for word in words)

@@ -49,46 +49,46 @@ class Scope:
         return Scope(self.globals, dict(self.locals), self.path)
 
 
-def python_value(found: Any) -> Value:
+def python_value(value: Any) -> Value:
     """The compile-time value of a Python object."""
-    if found is None:
+    if value is None:
         return Nothing()
-    if isinstance(found, bool):
-        return Bool(Const(int(found)))
-    if isinstance(found, int):
-        return Num(Const(found), found, found)
-    if isinstance(found, Symbol):
-        return Sym(type(found), Const(found.index))
-    if isinstance(found, frozenset) and not found:
+    if isinstance(value, bool):
+        return Bool(Const(int(value)))
+    if isinstance(value, int):
+        return Num(Const(value), value, value)
+    if isinstance(value, Symbol):
+        return Sym(type(value), Const(value.index))
+    if isinstance(value, frozenset) and not value:
         return EmptySet()
-    if isinstance(found, frozenset) and all(type(member) is int for member in found) and max(found) - min(found) < 64:
-        low = min(found)
-        mask = sum(1 << member - low for member in found)
-        return Packed(SetType(IntType(low, max(found))), (Const(x.signed(mask)),))
-    if isinstance(found, frozenset) and all(isinstance(member, Symbol) for member in found):
-        cls: Any = type(next(iter(found)))
-        if all(type(member) is cls for member in found):
-            return Packed(SetType(cls.kmc_type), (Const(x.signed(sum(1 << member.index for member in found))),))
-    return _composite(found)
+    if isinstance(value, frozenset) and all(type(member) is int for member in value) and max(value) - min(value) < 64:
+        low = min(value)
+        mask = sum(1 << member - low for member in value)
+        return Packed(SetType(IntType(low, max(value))), (Const(x.signed(mask)),))
+    if isinstance(value, frozenset) and all(isinstance(member, Symbol) for member in value):
+        cls: Any = type(next(iter(value)))
+        if all(type(member) is cls for member in value):
+            return Packed(SetType(cls.kmc_type), (Const(x.signed(sum(1 << member.index for member in value))),))
+    return _composite(value)
 
 
-def _composite(found: Any) -> Value:
+def _composite(constant: Any) -> Value:
     """The value of a collection, map or record that a module holds as a constant."""
-    if isinstance(found, frozenset):
-        return SetLiteral(tuple(python_value(member) for member in sorted(found, key=sort_key)))
-    if isinstance(found, SeqValue):
-        return SeqLiteral(tuple(python_value(member) for member in found))
-    if isinstance(found, MapValue):
-        return MapItems(tuple((python_value(key), python_value(value)) for key, value in found.items()))
-    if isinstance(type(found), RecordMeta):
-        cls: Any = type(found)
-        fields = {name: python_value(getattr(found, name)) for name in cls.fields}
+    if isinstance(constant, frozenset):
+        return SetLiteral(tuple(python_value(member) for member in sorted(constant, key=sort_key)))
+    if isinstance(constant, SeqValue):
+        return SeqLiteral(tuple(python_value(member) for member in constant))
+    if isinstance(constant, MapValue):
+        return MapItems(tuple((python_value(key), python_value(value)) for key, value in constant.items()))
+    if isinstance(type(constant), RecordMeta):
+        cls: Any = type(constant)
+        fields = {name: python_value(getattr(constant, name)) for name in cls.fields}
         return Rec(shape_type(cls), None, fields)
-    if isinstance(found, range):
-        return Numbers(_number(found.start), _number(found.stop), found.step)
-    if isinstance(found, tuple):
-        return Several(tuple(map(python_value, found)))
-    return Python(found)
+    if isinstance(constant, range):
+        return Numbers(_number(constant.start), _number(constant.stop), constant.step)
+    if isinstance(constant, tuple):
+        return Several(tuple(map(python_value, constant)))
+    return Python(constant)
 
 
 def _number(value: int) -> Num:
@@ -97,9 +97,9 @@ def _number(value: int) -> Num:
 
 def definition(function: Callable[..., Any]) -> ast.FunctionDef:
     """The syntax of a spec function, as its author wrote it."""
-    found = definition_of(function)
-    assert found is not None, f"the file of {function.__name__} is as it was when it was loaded"
-    return found
+    tree = definition_of(function)
+    assert tree is not None, f"the file of {function.__name__} is as it was when it was loaded"
+    return tree
 
 
 def syntax(function: Callable[..., Any]) -> ast.FunctionDef | ast.Lambda:
@@ -114,9 +114,9 @@ def scope_of(function: Any) -> Scope:
     return Scope(function.__globals__, around, function.__code__.co_filename)
 
 
-def is_spec_function(found: object) -> bool:
+def is_spec_function(value: object) -> bool:
     """Whether an object is a function of a spec's file."""
-    return hasattr(found, "__code__") and "__kmc_set__" in getattr(found, "__globals__", {})
+    return hasattr(value, "__code__") and "__kmc_set__" in getattr(value, "__globals__", {})
 
 
 def is_injective(node: ast.SetComp) -> bool:

@@ -103,9 +103,9 @@ class NetOp:
 
 @dataclass(frozen=True, slots=True)
 class Net:
-    """Network `number` of the state at `pointer` with changes."""
+    """The network with the index `network`, of the state at `pointer`, with changes."""
 
-    number: int
+    network: int
     pointer: str
     changes: tuple[NetOp | Each, ...] = ()
 
@@ -212,9 +212,9 @@ class Numbers:
 
 @dataclass(frozen=True, slots=True)
 class Messages:
-    """The messages of some shapes in network `number` of the state at `pointer`, after changes."""
+    """The messages of some shapes in the network with the index `network`, of the state at `pointer`, after changes."""
 
-    number: int
+    network: int
     pointer: str
     shapes: tuple[Any, ...]
     changes: tuple[NetOp | Each, ...] = ()
@@ -224,7 +224,7 @@ class Messages:
 class Joint:
     """The messages of several networks together."""
 
-    parts: tuple[Messages, ...]
+    networks: tuple[Messages, ...]
 
 
 @dataclass(frozen=True, slots=True)

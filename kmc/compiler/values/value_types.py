@@ -65,17 +65,17 @@ def type_of(value: Value) -> Type | None:
 
 def type_of_all(values: Iterable[Value]) -> Type | None:
     """The least type that holds all of these values; None for kinds that have none."""
-    found: Value | None = None
+    previous: Value | None = None
     joined: Type | None = None
     for value in values:
-        if found is None:
+        if previous is None:
             joined = type_of(value)
         else:
-            stand_in = found if joined is None else Packed(joined, ())
+            stand_in = previous if joined is None else Packed(joined, ())
             joined = common_type(stand_in, value)
             if joined is None:
                 return None
-        found = value
+        previous = value
     return joined
 
 
@@ -118,11 +118,11 @@ def joined_type(first: Type, second: Type) -> Type | None:
 def _joined_union(first: Type, second: Type) -> Type | None:
     kinds: list[Type] = []
     for kind in (*_kinds(first), *_kinds(second)):
-        numbers = next((other for other in kinds if isinstance(other, IntType) and isinstance(kind, IntType)), None)
-        if numbers is not None:
-            assert isinstance(numbers, IntType)
+        range_type = next((other for other in kinds if isinstance(other, IntType) and isinstance(kind, IntType)), None)
+        if range_type is not None:
+            assert isinstance(range_type, IntType)
             assert isinstance(kind, IntType)
-            kinds[kinds.index(numbers)] = IntType(min(numbers.low, kind.low), max(numbers.high, kind.high))
+            kinds[kinds.index(range_type)] = IntType(min(range_type.low, kind.low), max(range_type.high, kind.high))
         elif kind not in kinds:
             kinds.append(kind)
     if any(isinstance(kind, SetType | PairType | SeqType | MapType) for kind in kinds):

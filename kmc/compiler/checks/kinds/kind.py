@@ -65,10 +65,10 @@ def one(word: str, *parts: Kinds, of: Any = None) -> Kinds:
     return frozenset([Kind(word, of, parts)])
 
 
-def any_of(found: Iterable[Kinds]) -> Kinds:
+def any_of(alternatives: Iterable[Kinds]) -> Kinds:
     """The alternatives of all; those of one word, class and shape become one, part by part."""
     merged: dict[tuple[str, Any, int], Kind] = {}
-    for kinds in found:
+    for kinds in alternatives:
         if kinds is None:
             return None
         for kind in kinds:

@@ -117,9 +117,9 @@ class Inference:
             case ast.If():
                 return self._if(node, scope)
             case ast.Assign(targets=targets, value=value):
-                found = self.evaluate(value, scope)
+                kinds = self.evaluate(value, scope)
                 for target in targets:
-                    self.bind(target, found, scope)
+                    self.bind(target, kinds, scope)
             case ast.AnnAssign(target=target, value=value) if value is not None:
                 self.bind(target, self.evaluate(value, scope), scope)
             case ast.AugAssign(target=ast.Name(id=name)):
@@ -163,11 +163,11 @@ class Inference:
             case ast.Name(id=name):
                 scope.names[name] = kinds
             case ast.Tuple(elts=targets) | ast.List(elts=targets):
-                parts = [kind.parts for kind in kinds or ()]
-                fits = bool(parts) and all(len(part) == len(targets) for part in parts)
+                items = [kind.parts for kind in kinds or ()]
+                fits = bool(items) and all(len(item) == len(targets) for item in items)
                 of_tuples = fits and all(kind.word == "tuple" for kind in kinds or ())
-                for place, inner in enumerate(targets):
-                    self.bind(inner, any_of(part[place] for part in parts) if of_tuples else ANYTHING, scope)
+                for position, inner in enumerate(targets):
+                    self.bind(inner, any_of(item[position] for item in items) if of_tuples else ANYTHING, scope)
 
     def members(self, whole: ast.expr, scope: LocalKinds) -> Kinds:
         """The kinds of the elements that an expression iterates over."""

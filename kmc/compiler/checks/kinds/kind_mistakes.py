@@ -57,8 +57,8 @@ def _error(operation: Callable[..., object], kinds: tuple[Kind, ...]) -> Evaluat
             return EvaluationError(error.code, "this operand is a Bool, not a number", help=error.help)
         return error if error.code in _OF_KINDS else None
     except (TypeError, AttributeError) as error:
-        found = python_in_words(error)
-        return found if found.code in _OF_KINDS else None
+        mistake = python_in_words(error)
+        return mistake if mistake.code in _OF_KINDS else None
     except Exception:  # of the sample, not of its kind
         return None
     return None

@@ -40,9 +40,9 @@ def _mixed(one: Kind, other: Kind) -> bool:
 
 def not_compared(left: Kinds, right: Kinds, node: ast.expr, after: ast.expr) -> EvaluationError | None:
     """The error of an equality without a sensible meaning: a Bool against a number, a set against a type."""
-    found = bool_among_numbers(left, right)
-    if found is not None:
-        return found
+    mistake = bool_among_numbers(left, right)
+    if mistake is not None:
+        return mistake
     if not left or not right:
         return None
     words = [{kind.word for kind in kinds} for kinds in (left, right)]
@@ -117,5 +117,5 @@ def _alternatives(written: ast.expr) -> Iterator[ast.expr]:
             yield written
 
 
-def _is_class(found: object) -> bool:
-    return isinstance(found, SymbolMeta | RecordMeta)
+def _is_class(value: object) -> bool:
+    return isinstance(value, SymbolMeta | RecordMeta)

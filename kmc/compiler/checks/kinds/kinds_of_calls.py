@@ -40,11 +40,11 @@ def call(inference: Inference, node: ast.Call, scope: LocalKinds) -> Kinds:
         case ast.Attribute(value=value, attr=name):
             return _method(inference, node, name, inference.evaluate(value, scope), scope)
         case ast.Name(id=name) if name not in scope.names:
-            found = scope.frame.globals.get(name)
-            if is_spec_function(found):
-                return _helper(inference, found, node, scope)
-            if isinstance(found, RecordMeta):
-                return _record(inference, found, node, scope)
+            callee = scope.frame.globals.get(name)
+            if is_spec_function(callee):
+                return _helper(inference, callee, node, scope)
+            if isinstance(callee, RecordMeta):
+                return _record(inference, callee, node, scope)
             return _word(inference, name, node, scope)
     _evaluate_arguments(inference, node, scope)
     return ANYTHING
@@ -67,10 +67,10 @@ def _helper(inference: Inference, function: Any, node: ast.Call, scope: LocalKin
     names = [argument.arg for argument in written.args.args]
     given = dict(zip(names, [inference.evaluate(argument, scope) for argument in node.args], strict=False))
     given |= {keyword.arg: inference.evaluate(keyword.value, scope) for keyword in node.keywords if keyword.arg}
-    found = inference.called(function, given, giving)
+    result = inference.called(function, given, giving)
     if isinstance(written, ast.FunctionDef) and yields(written):
-        return one("generator", found.yields)
-    return found.returns
+        return one("generator", result.yields)
+    return result.returns
 
 
 def _record(inference: Inference, cls: Any, node: ast.Call, scope: LocalKinds) -> Kinds:

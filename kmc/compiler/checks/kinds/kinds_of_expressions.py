@@ -94,8 +94,8 @@ def _attribute(inference: Inference, node: ast.Attribute, scope: LocalKinds) -> 
     owners = inference.evaluate(node.value, scope)
     if owners and all(kind.word == "symbols" for kind in owners):
         return any_of(of_value(getattr(kind.of, node.attr, None)) for kind in owners)
-    found = attempted(lambda owner: _read(owner, node.attr), owners)
-    inference.refuse(found, node, scope)
+    attempt = attempted(lambda owner: _read(owner, node.attr), owners)
+    inference.refuse(attempt, node, scope)
     if not owners:
         return owners
     read = [kind.of.fields.get(node.attr) if kind.word == "record" else None for kind in owners]
@@ -170,8 +170,8 @@ def _compared(inference: Inference, node: ast.Compare, scope: LocalKinds) -> Kin
                 inference.refuse(attempted(_OPERATORS[type(op)], left, right), node, scope)
                 inference.refuse(bool_among_numbers(left, right), node, scope)
         left = right
-    found = constant_of(node, scope)
-    return of_value(found) if isinstance(found, bool) else BOOL
+    constant = constant_of(node, scope)
+    return of_value(constant) if isinstance(constant, bool) else BOOL
 
 
 def constant_of(node: ast.expr, scope: LocalKinds) -> Any:
@@ -180,13 +180,13 @@ def constant_of(node: ast.expr, scope: LocalKinds) -> Any:
         case ast.Constant(value=bool() | int()):
             return node.value
         case ast.Name(id=name) if name not in scope.names:
-            found = scope.frame.globals.get(name)
-            return found if isinstance(found, (bool, int, Symbol, SymbolMeta)) else None
+            value = scope.frame.globals.get(name)
+            return value if isinstance(value, (bool, int, Symbol, SymbolMeta)) else None
         case ast.Attribute(value=owner, attr=attr):
             return getattr(constant_of(owner, scope), attr, None)
         case ast.Call(func=ast.Name(id="len"), args=[whole]):
-            found = constant_of(whole, scope)
-            return len(found) if isinstance(found, SymbolMeta) else None
+            value = constant_of(whole, scope)
+            return len(value) if isinstance(value, SymbolMeta) else None
         case ast.Compare(left=left, ops=[op], comparators=[right]):
             sides = constant_of(left, scope), constant_of(right, scope)
             operation = _COMPARISONS.get(type(op))
@@ -199,11 +199,11 @@ def constant_of(node: ast.expr, scope: LocalKinds) -> Any:
 
 def _note(inference: Inference, node: ast.Compare, why: str | None, scope: LocalKinds) -> None:
     """Note that a comparison always comes out alike; if it may not in another context, nothing is said of it."""
-    place = scope.frame.path, node.lineno, node.col_offset
+    position = scope.frame.path, node.lineno, node.col_offset
     if why is None:
-        inference.always[place] = None
+        inference.always[position] = None
     else:
-        inference.always.setdefault(place, f"{ast.unparse(node)} is always {why}")
+        inference.always.setdefault(position, f"{ast.unparse(node)} is always {why}")
 
 
 def _never_equal(left: Kinds, right: Kinds, equal: bool) -> str | None:
@@ -231,8 +231,8 @@ def _collected(inference: Inference, node: ast.expr, scope: LocalKinds) -> Kinds
         case ast.Tuple(elts=items):
             return one("tuple", *[inference.evaluate(item, scope) for item in items])
         case ast.Dict(keys=keys, values=values):
-            found = [inference.evaluate(key, scope) for key in keys if key is not None]
-            return one("map", any_of(found), any_of([inference.evaluate(value, scope) for value in values]))
+            kinds = [inference.evaluate(key, scope) for key in keys if key is not None]
+            return one("map", any_of(kinds), any_of([inference.evaluate(value, scope) for value in values]))
         case ast.SetComp() | ast.ListComp() | ast.GeneratorExp():
             word = {ast.SetComp: "set", ast.ListComp: "seq", ast.GeneratorExp: "generator"}[type(node)]
             inner = _chosen(inference, node, scope, in_sequence=isinstance(node, ast.ListComp))

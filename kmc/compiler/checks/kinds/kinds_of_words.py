@@ -59,8 +59,8 @@ def _length(call: WordCall) -> Kinds:
 
 def _extreme(call: WordCall) -> Kinds:
     operation = FUNCTIONS[call.name]
-    for numbers in call.given if len(call.given) > 1 else [elements(call.first)]:
-        call.refuse(attempted(lambda item: operation((item,)), numbers))
+    for kinds in call.given if len(call.given) > 1 else [elements(call.first)]:
+        call.refuse(attempted(lambda item: operation((item,)), kinds))
     defaults = [keyword.value for keyword in call.node.keywords if keyword.arg == "default"]
     return any_of([NUMBER, *(call.inference.evaluate(default, call.scope) for default in defaults)])
 

@@ -39,8 +39,8 @@ def _checked(spec: Spec) -> _Found:
             _property(inference, prop, state)
         elif isinstance(prop, Abstraction):
             _abstraction(inference, prop, state)
-    found = [(path, line, why) for (path, line, _), why in inference.always.items() if why is not None]
-    return tuple(sorted(found))
+    always = [(path, line, why) for (path, line, _), why in inference.always.items() if why is not None]
+    return tuple(sorted(always))
 
 
 def _arguments(action: Action, state: Kinds) -> dict[str, Kinds]:
@@ -50,13 +50,13 @@ def _arguments(action: Action, state: Kinds) -> dict[str, Kinds]:
     return dict(zip(names, given, strict=False))
 
 
-def _abstraction(inference: Inference, found: Abstraction, state: Kinds) -> None:
-    node = syntax(found.function)
-    kinds = inference.called(found.function, {node.args.args[0].arg: state}).returns
+def _abstraction(inference: Inference, abstraction: Abstraction, state: Kinds) -> None:
+    node = syntax(abstraction.function)
+    kinds = inference.called(abstraction.function, {node.args.args[0].arg: state}).returns
     if kinds and state and not kinds & state:
-        message = f"{found.name} gives {in_words(kinds)}, not a {inference.state.__name__}"
+        message = f"{abstraction.name} gives {in_words(kinds)}, not a {inference.state.__name__}"
         advice = "return the whole state: return st.set(...)"
-        refuse(EvaluationError("KMC273", message, help=advice), node, found.span.path)
+        refuse(EvaluationError("KMC273", message, help=advice), node, abstraction.span.path)
 
 
 def _property(inference: Inference, prop: Predicate, state: Kinds) -> None:
