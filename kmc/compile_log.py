@@ -44,25 +44,25 @@ class CompileLog:
         self._is_told = False
 
     @contextmanager
-    def compiling(self, part: str) -> Iterator[None]:
+    def compiling(self, title: str) -> Iterator[None]:
         """A part, in words, is compiled during the block; it does not begin without time (`require_time`)."""
         require_time()
         with self._lock:
             self._begun += 1
-            number = self._begun
-            self._in_work[number] = part, time.monotonic()
+            ordinal = self._begun
+            self._in_work[ordinal] = title, time.monotonic()
         try:
             yield
         finally:
             with self._lock:
-                del self._in_work[number]
+                del self._in_work[ordinal]
                 self.ended += 1
 
     @property
     def in_work(self) -> tuple[str, ...]:
         """The parts that are compiled now, each once, the oldest first."""
         with self._lock:
-            return tuple(dict.fromkeys(part for part, _ in self._in_work.values()))
+            return tuple(dict.fromkeys(title for title, _ in self._in_work.values()))
 
     @property
     def seconds(self) -> float:

@@ -23,15 +23,15 @@ def terminated_as_interrupted() -> Iterator[None]:
         yield
         return
 
-    def interrupt(number: int, frame: FrameType | None) -> None:
+    def interrupt(signal_number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
-    before = {number: signal.getsignal(number) for number in ENDING_SIGNALS}
-    heard = [number for number in ENDING_SIGNALS if before[number] is not signal.SIG_IGN]
-    for number in heard:
-        signal.signal(number, interrupt)
+    before = {signal_number: signal.getsignal(signal_number) for signal_number in ENDING_SIGNALS}
+    heard = [signal_number for signal_number in ENDING_SIGNALS if before[signal_number] is not signal.SIG_IGN]
+    for signal_number in heard:
+        signal.signal(signal_number, interrupt)
     try:
         yield
     finally:
-        for number in heard:
-            signal.signal(number, before[number])
+        for signal_number in heard:
+            signal.signal(signal_number, before[signal_number])

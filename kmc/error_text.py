@@ -28,7 +28,7 @@ def error_lines(error: KmcError) -> list[TextLine]:
 
 def error_text(error: KmcError) -> str:
     """The lines of an error without colour."""
-    return "\n".join(part.text for part in error_lines(error))
+    return "\n".join(text_line.text for text_line in error_lines(error))
 
 
 def place(span: Span) -> str:

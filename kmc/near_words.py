@@ -46,9 +46,9 @@ def edits(one: str, other: str) -> int:
     row = list(range(len(other) + 1))
     for at, letter in enumerate(one, 1):
         two_before, before, row = before, row, [at]
-        for place, wanted in enumerate(other, 1):
-            least = min(before[place] + 1, row[-1] + 1, before[place - 1] + (letter != wanted))
-            if at > 1 and place > 1 and (letter, one[at - 2]) == (other[place - 2], wanted):
-                least = min(least, two_before[place - 2] + 1)
+        for position, wanted in enumerate(other, 1):
+            least = min(before[position] + 1, row[-1] + 1, before[position - 1] + (letter != wanted))
+            if at > 1 and position > 1 and (letter, one[at - 2]) == (other[position - 2], wanted):
+                least = min(least, two_before[position - 2] + 1)
             row.append(least)
     return row[-1]

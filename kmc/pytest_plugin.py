@@ -113,7 +113,7 @@ class ManifestFile(pytest.File):
 def _line_of(name: str, lines: Sequence[str]) -> int:
     """The line at which the table of a model begins."""
     tables = {f"[{kind}.{name}]" for kind in ("models", "findings", "mutants")}
-    return next((number for number, line in enumerate(lines) if line.strip() in tables), 0)
+    return next((index for index, line in enumerate(lines) if line.strip() in tables), 0)
 
 
 class ModelTest(pytest.Item):
@@ -183,10 +183,10 @@ def kmc_spec(request: pytest.FixtureRequest) -> Callable[..., LoadedSpec]:
         __tracebackhide__ = True
         import kmc
 
-        place, known = _placed(spec, request.path.parent), request.config.stash[_LOADED]
-        key = repr((place, model, sorted(constants.items())))
+        path, known = _placed(spec, request.path.parent), request.config.stash[_LOADED]
+        key = repr((path, model, sorted(constants.items())))
         if key not in known:
-            known[key] = _briefly(lambda: kmc.load(place, model, **constants))
+            known[key] = _briefly(lambda: kmc.load(path, model, **constants))
         loaded: LoadedSpec = known[key]
         return loaded
 
@@ -223,8 +223,8 @@ def _briefly(call: Callable[[], _Returned]) -> _Returned:
 
 def _placed(spec: str | Path, folder: Path) -> str:
     """A path from the folder of a test, where there is one; else the name of a shipped spec, or a path from here."""
-    place = folder / spec
-    return str(place) if place.exists() else str(spec)
+    path = folder / spec
+    return str(path) if path.exists() else str(spec)
 
 
 def _check(config: pytest.Config, spec: LoadedSpec | str, model: str | None, arguments: dict[str, Any]) -> CheckResult:

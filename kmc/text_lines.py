@@ -110,14 +110,14 @@ def _words(pieces: Iterable[TextPiece]) -> Iterator[list[TextPiece]]:
     """Runs of pieces without a blank, and the blanks between them."""
     word: list[TextPiece] = []
     for piece in pieces:
-        for part in re.findall(r"\s+|\S+", piece.text):
-            if part.isspace():
+        for run in re.findall(r"\s+|\S+", piece.text):
+            if run.isspace():
                 if word:
                     yield word
                 word = []
-                yield [TextPiece(part)]
+                yield [TextPiece(run)]
             else:
-                word.append(TextPiece(part, piece.tone))
+                word.append(TextPiece(run, piece.tone))
     if word:
         yield word
 

@@ -34,13 +34,13 @@ def image_of(abstractions: Iterable[Abstraction], state: State, files: Collectio
     image: Any = state
     for abstraction in abstractions:
         try:
-            found = abstraction.function(image)
+            answer = abstraction.function(image)
         except Exception as error:
             raise blamed(error, files).at(abstraction.span).noting(f"while evaluating {abstraction.name}") from error
-        if type(found) is not type(state):
-            message = f"{abstraction.name} gives {kind_in_words(found)}, not a {type(state).__name__}"
+        if type(answer) is not type(state):
+            message = f"{abstraction.name} gives {kind_in_words(answer)}, not a {type(state).__name__}"
             raise EvaluationError(
                 "KMC273", message, abstraction.span, help="return the whole state: return st.set(...)"
             )
-        image = found
+        image = answer
     return image

@@ -105,13 +105,13 @@ class NextStateRelation:
         If several errors are possible, the one that `steps` raises depends on the order of messages in memory. The set
         of errors returned here does not, only their order does.
         """
-        found: list[KmcError] = []
+        errors: list[KmcError] = []
         for instance in self.instances(state):
             try:
                 self.successors(instance, state)
             except KmcError as error:
-                found.append(error)
-        return found
+                errors.append(error)
+        return errors
 
     def instances(self, state: State) -> Iterator[ActionInstance]:
         """All instances that `steps` tries in `state`, enabled or not; a receiving action has one for each message."""
@@ -127,16 +127,16 @@ class NextStateRelation:
         """The successors of `state` by one instance, one for each way; errors as of `steps`."""
         expected: type = self._state_class
         action = instance.action
-        found: list[State] = []
+        states: list[State] = []
         try:
             successors = action.function(state, *instance.inputs)
             for successor in successors:
                 if type(successor) is not expected:
                     raise self._not_a_state(action, successors, successor)
-                found.append(image_of(action.abstractions, successor, self._files))
+                states.append(image_of(action.abstractions, successor, self._files))
         except Exception as error:
             raise self._blamed(error, action, instance.arguments) from error
-        return found
+        return states
 
     def _not_a_state(self, action: Action, successors: Iterator[State], successor: object) -> EvaluationError:
         """The error at the `yield` where `successors` is suspended."""
@@ -149,11 +149,11 @@ class NextStateRelation:
         )
 
     def _blamed(self, error: Exception, action: Action, arguments: Arguments) -> KmcError:
-        found = blamed(error, self._files).at(action.span)
+        mistake = blamed(error, self._files).at(action.span)
         note = f"while evaluating {action.label(arguments)}"
         if isinstance(error, AssertionError):
-            return AssertionFailure(found.code, found.message, found.span, found.help, (note,))
-        return found.noting(note)
+            return AssertionFailure(mistake.code, mistake.message, mistake.span, mistake.help, (note,))
+        return mistake.noting(note)
 
 
 def _plan(action: Action) -> _Plan:

@@ -75,8 +75,8 @@ def check(request: CheckRequest, surroundings: Surroundings | None = None, warni
         violation, shown = unabstracted(model, result.violation, request.start)
         result = replace(result, violation=violation, warnings=(*result.warnings, *_of_images(shown)))
         example = counterexample(shown, violation, _first_state(request, shown), problem)
-    found = (*model_warnings(model, shown_path), *collision_warnings(result, request.wider), *warnings)
-    result = replace(result, warnings=(*result.warnings, *found))
+    added = (*model_warnings(model, shown_path), *collision_warnings(result, request.wider), *warnings)
+    result = replace(result, warnings=(*result.warnings, *added))
     need = memory_need(
         result,
         request.limits.memory_bytes,
@@ -106,7 +106,7 @@ def _limits_left(request: CheckRequest) -> Limits:
 def _of_images(shown: Model) -> Iterator[str]:
     """Yield that a counterexample shows images of states, if it does."""
     if shown.spec.abstractions:
-        names = ", ".join(found.name for found in shown.spec.abstractions)
+        names = ", ".join(abstraction.name for abstraction in shown.spec.abstractions)
         yield (
             f"The states of the counterexample are images under {names}. The spec takes the same steps; its states may "
             f"differ from these, and from one round to the next, in what {names} drops."
@@ -117,8 +117,8 @@ def _first_state(request: CheckRequest, model: Model) -> State | None:
     """The first state that the request gives, as it is in a model: an image where its steps lead to images."""
     if request.start is None:
         return None
-    found: State = image_of(model.spec.abstractions, request.start, model.spec.files)
-    return found
+    image: State = image_of(model.spec.abstractions, request.start, model.spec.files)
+    return image
 
 
 def _searched(

@@ -95,16 +95,16 @@ class Counterexample:
     def _difference_lines(self) -> Iterator[TextLine]:
         """Yield how the last state and its image differ, where the model verifies its abstractions."""
         state = self.violation.trace.steps[-1].state
-        found = difference_in(self.model, state)
-        if found is None:
+        difference = difference_in(self.model, state)
+        if difference is None:
             return
         yield line()
-        yield line(TextPiece(f"Told apart: {found.why}.", BAD))
+        yield line(TextPiece(f"Told apart: {difference.why}.", BAD))
         table = self.model.spec.variables
-        trees = [encode_state(one, table) for one in (state, found.image)]
-        for part in differing_parts(*trees):
+        trees = [encode_state(one, table) for one in (state, difference.image)]
+        for inner in differing_parts(*trees):
             yield line(
-                TextPiece(f"  {part.path} is {part.left or 'absent'}, and in the image {part.right or 'absent'}")
+                TextPiece(f"  {inner.path} is {inner.left or 'absent'}, and in the image {inner.right or 'absent'}")
             )
 
 

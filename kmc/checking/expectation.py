@@ -19,18 +19,18 @@ UNEXPECTED_FIGURE = "Not the expected result: "
 _OF_THE_MODEL = (None, Bound.DEPTH, Bound.CONSTRAINT)
 
 
-def differences(expect: Mapping[str, Any], found: Mapping[str, Any]) -> list[str]:
+def differences(expect: Mapping[str, Any], actual: Mapping[str, Any]) -> list[str]:
     """One line for each expected figure (except `origin`) that differs in the result, the object of `--json`."""
-    return [line for key, wanted in expect.items() if key != "origin" for line in _difference(key, wanted, found[key])]
+    return [line for key, wanted in expect.items() if key != "origin" for line in _difference(key, wanted, actual[key])]
 
 
-def unexpected(chosen: ChosenModel, result: Result, found: Sequence[str], not_compared: str | None) -> list[str]:
+def unexpected(chosen: ChosenModel, result: Result, different: Sequence[str], not_compared: str | None) -> list[str]:
     """Why the result is not the expected one; empty if it is.
 
-    `found` are the differences from the manifest, and `not_compared` why its figures were not compared.
+    `different` are the differences from the manifest, and `not_compared` why its figures were not compared.
     """
-    if found:
-        first, *others = found
+    if different:
+        first, *others = different
         return [f"{UNEXPECTED_FIGURE}{first}", *(f"  {other}" for other in others)]
     if chosen.model.file.expect:
         return [f"The result is not compared: {not_compared}."] if not_compared is not None else []
@@ -46,7 +46,7 @@ def idle_actions(chosen: ChosenModel, result: Result) -> tuple[str, ...]:
 def vacuous(chosen: ChosenModel, result: Result) -> tuple[Vacuity, ...]:
     """The vacuous properties and actions that the manifest does not expect to be vacuous."""
     said: Any = (chosen.model.file.expect or {}).get("vacuous", ())
-    return tuple(found for found in result.vacuous if found.name not in said)
+    return tuple(prop for prop in result.vacuous if prop.name not in said)
 
 
 def unreached(chosen: ChosenModel, result: Result) -> tuple[str, ...]:
@@ -88,13 +88,13 @@ def _what_fails(violation: Violation) -> str:
             return f"{violation.name} fails"
 
 
-def _difference(key: str, wanted: Any, found: Any) -> Iterator[str]:
-    if isinstance(wanted, Mapping) and isinstance(found, Mapping):
+def _difference(key: str, wanted: Any, actual: Any) -> Iterator[str]:
+    if isinstance(wanted, Mapping) and isinstance(actual, Mapping):
         for name in wanted:
-            if found.get(name) != wanted[name]:
-                yield f"{key}, {name}: expected {_shown(wanted[name])}, found {_shown(found.get(name))}"
-    elif found != wanted:
-        yield f"{key}: expected {_shown(wanted)}, found {_shown(found)}"
+            if actual.get(name) != wanted[name]:
+                yield f"{key}, {name}: expected {_shown(wanted[name])}, found {_shown(actual.get(name))}"
+    elif actual != wanted:
+        yield f"{key}: expected {_shown(wanted)}, found {_shown(actual)}"
 
 
 def _shown(value: Any) -> str:

@@ -72,16 +72,16 @@ def memory_guess(states: int, widest: int, row_bytes: float, *, wide: bool = Fal
     return round(states * TABLE_BYTES * (1 + wide) + 2 * widest * row_bytes)
 
 
-def rounded(number: int) -> int:
+def rounded(count: int) -> int:
     """A guess, by its first two digits."""
-    return round(number, 2 - len(str(number))) if number else 0
+    return round(count, 2 - len(str(count))) if count else 0
 
 
-def states_guess_text(found: Guess) -> str:
+def states_guess_text(guess: Guess) -> str:
     """Return the estimate of states as text: `31 M states`, `31 to 45 M states`, `no end in sight`."""
-    if found.high is None:
+    if guess.high is None:
         return "no end in sight"
-    low, high = count_in_words(rounded(found.low)), count_in_words(rounded(found.high))
+    low, high = count_in_words(rounded(guess.low)), count_in_words(rounded(guess.high))
     if low == high:
         return f"{high} states"
     same_unit = low.split()[1:] == high.split()[1:]

@@ -113,8 +113,8 @@ def memory_need(
     """
     if result.bound is not Bound.MEMORY or limit is None:
         return None
-    found = result.counters.distinct
-    known = max(expected, found) if expected is not None else None
+    distinct = result.counters.distinct
+    known = max(expected, distinct) if expected is not None else None
     guessed = guess(result.levels, max_depth) if known is None else None
     if guessed is not None and result.counters.growing:
         guessed = replace(guessed, high=None)
@@ -122,27 +122,27 @@ def memory_need(
     is_native = shape.entry_bytes > 0
     if is_native:
         widest = max((*result.levels, guessed.widest if guessed is not None else 0))
-        rows = 0 if has_files else round(2 * widest * result.rows_bytes / max(1, found))
+        rows = 0 if has_files else round(2 * widest * result.rows_bytes / max(1, distinct))
         shape = replace(shape, fixed=shape.fixed + rows)
     most = known if known is not None else guessed.high if guessed is not None else None
-    needed = 2 * limit if most is None else shape.limit(max(most, found))
-    room = max(found, shape.room(needed) if most is None else most)
+    needed = 2 * limit if most is None else shape.limit(max(most, distinct))
+    room = max(distinct, shape.room(needed) if most is None else most)
     per_state = shape.each + math.ceil(table_bytes(room, shape.entry_bytes) / max(1, room))
     return MemoryNeed(needed, per_state, room, known, guessed, is_native)
 
 
 def _shape(result: Result, threads: int, *, has_graph: bool) -> _Shape:
     """Estimate the growth of memory from the memory in use when the search was stopped."""
-    found, used = result.counters.distinct, result.counters.memory_bytes
+    distinct, used = result.counters.distinct, result.counters.memory_bytes
     if not result.fingerprint_bits:
-        is_measured = found >= _MEASURED_STATES_MIN
+        is_measured = distinct >= _MEASURED_STATES_MIN
         return _Shape(
-            0, math.ceil(max(1, used - BESIDES_BYTES) / found) if is_measured else _VALUE_BYTES, BESIDES_BYTES, 1
+            0, math.ceil(max(1, used - BESIDES_BYTES) / distinct) if is_measured else _VALUE_BYTES, BESIDES_BYTES, 1
         )
     each = 0
     if has_graph:
-        each = _GRAPH_STATE_BYTES + math.ceil(_GRAPH_STEP_BYTES * result.counters.generated / max(1, found))
-    besides = max(BESIDES_BYTES, used - result.table_bytes - found * each)
+        each = _GRAPH_STATE_BYTES + math.ceil(_GRAPH_STEP_BYTES * result.counters.generated / max(1, distinct))
+    besides = max(BESIDES_BYTES, used - result.table_bytes - distinct * each)
     return _Shape(result.fingerprint_bits // 8, each, besides + threads * _WORKER_BYTES, threads)
 
 

@@ -108,10 +108,10 @@ def judge(request: CheckRequest, result: Result) -> Outcome:
     chosen, changes = request.chosen, request.changes
     expect = chosen.model.file.expect
     reason = _why_not_compared(request, result) if expect else "the manifest expects nothing of it"
-    found = differences(expect, result_json(result, chosen.model, None)) if expect and reason is None else []
-    found += stale(chosen, result) if not changes else []
-    off = unexpected(chosen, result, found, reason)
-    outcome = Outcome(request, result, tuple(found), reason, tuple(off), ExitStatus.OK)
+    different = differences(expect, result_json(result, chosen.model, None)) if expect and reason is None else []
+    different += stale(chosen, result) if not changes else []
+    off = unexpected(chosen, result, different, reason)
+    outcome = Outcome(request, result, tuple(different), reason, tuple(off), ExitStatus.OK)
     return replace(outcome, status=_status(outcome))
 
 

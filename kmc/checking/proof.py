@@ -88,10 +88,10 @@ def unsearched_text(result: Result) -> str:
     It is for results that are `is_unsearched` only. Initial states that were judged are counted.
     """
     why = _UNSEARCHED[result.bound] if result.bound is not None else "a limit was reached"
-    found = result.counters.distinct
-    if not found:
+    distinct = result.counters.distinct
+    if not distinct:
         return f"{why}, before the first state"
-    return f"{why}; {found:,} initial state{'s were' if found > 1 else ' was'} found, and no step was taken"
+    return f"{why}; {distinct:,} initial state{'s were' if distinct > 1 else ' was'} found, and no step was taken"
 
 
 def odds_clause(result: Result) -> str:
@@ -120,7 +120,7 @@ def _states(result: Result, model: Model) -> str:
 def _counted(states: int, model: Model) -> str:
     text = f"{states:,} state{'' if states == 1 else 's'}"
     reductions = (["symmetry"] if model.symmetry else []) + (["view"] if model.view else [])
-    reductions += [found.name for found in model.abstractions]
+    reductions += [abstraction.name for abstraction in model.abstractions]
     return text + (f" up to {listing(reductions)}" if reductions else "")
 
 

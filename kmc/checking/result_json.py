@@ -41,7 +41,7 @@ def result_json(
         "levels": list(result.levels),
         **violation_json(violation, trace_file, explanation),
         "constraints": [constraint.name for constraint in (*model.constraints, *model.action_constraints)],
-        "abstractions": [found.name for found in model.abstractions],
+        "abstractions": [abstraction.name for abstraction in model.abstractions],
         "cut": result.cut,
         "fairness": [asdict(fair) for fair in result.fairness],
         "cut_fairness": [asdict(cut) for cut in result.cut_fairness],
@@ -168,8 +168,8 @@ def _step_json(story: Story, step: StoryStep) -> dict[str, Any]:
     cycle.
     """
 
-    def briefs(numbers: Iterable[int]) -> list[str]:
-        return [story.message(number).brief for number in numbers]
+    def briefs(messages: Iterable[int]) -> list[str]:
+        return [story.message(message).brief for message in messages]
 
     return {
         "state": step.number,

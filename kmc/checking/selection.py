@@ -78,11 +78,11 @@ def specs_in(typed: str) -> dict[str, Manifest | ModelError | None]:
     """
     root = find_spec_root(typed)
     if root.is_dir():
-        found = {typed if folder == root else str(folder): _read(folder) for folder in spec_folders(root)}
+        manifests = {typed if folder == root else str(folder): _read(folder) for folder in spec_folders(root)}
     else:
-        found = {typed: manifest_of(root)}
-    if not any(isinstance(manifest, Manifest) and manifest.entries for manifest in found.values()):
-        for manifest in found.values():
+        manifests = {typed: manifest_of(root)}
+    if not any(isinstance(manifest, Manifest) and manifest.entries for manifest in manifests.values()):
+        for manifest in manifests.values():
             if isinstance(manifest, ModelError):
                 raise manifest
         message = f"neither {typed} nor a folder in it has a manifest with models"
@@ -90,7 +90,7 @@ def specs_in(typed: str) -> dict[str, Manifest | ModelError | None]:
         if typed == os.curdir:
             help_line = "go to the folder of your specs, or name a spec or a folder: kmc check SPEC --all"
         raise CommandLineError("KMC626", message, help=help_line)
-    return found
+    return manifests
 
 
 def folder_hint(typed: str) -> str | None:
@@ -123,10 +123,10 @@ def choices(manifests: Mapping[str, Manifest | ModelError | None], wanted: Wante
 
     Raises CommandLineError KMC627 if there is no model to check, KMC652 if none names the wanted claims.
     """
-    found = [choice for typed, manifest in manifests.items() for choice in _of(typed, manifest, wanted)]
-    models = [choice for choice in found if choice.file is not None]
-    if any(choice.fault for choice in found):
-        return found
+    entries = [choice for typed, manifest in manifests.items() for choice in _of(typed, manifest, wanted)]
+    models = [choice for choice in entries if choice.file is not None]
+    if any(choice.fault for choice in entries):
+        return entries
     if not models and wanted.claims:
         numbers = " or ".join(map(str, sorted(wanted.claims)))
         raise CommandLineError("KMC652", f"no model here names claim {numbers}", help="kmc claims lists those that do")
@@ -136,7 +136,7 @@ def choices(manifests: Mapping[str, Manifest | ModelError | None], wanted: Wante
     if all(choice.left_out for choice in models):
         message = f"all {len(models)} models are left out: each has more than {wanted.states_max:,} states"
         raise CommandLineError("KMC627", message, help="give a larger --max-cost N")
-    return found
+    return entries
 
 
 def _of(typed: str, manifest: Manifest | ModelError | None, wanted: WantedModels) -> Iterator[ChosenEntry]:

@@ -25,14 +25,14 @@ def spec_folders(root: Path) -> list[Path]:
 
     CommandLineError KMC629 if there are too many folders to look at.
     """
-    found: set[Path] = set()
+    specs: set[Path] = set()
     for folder, has_manifest in _walk(root):
         if _is_file(folder / MANIFEST_NAME):
             if folder == root or _any_source(folder, _USES_KMC):
-                found.add(folder)
+                specs.add(folder)
         elif not has_manifest and _any_source(folder, _HAS_INITIAL_STATES):
-            found.add(_whole_spec(folder, root))
-    return sorted(found)
+            specs.add(_whole_spec(folder, root))
+    return sorted(specs)
 
 
 def _walk(root: Path) -> Iterator[tuple[Path, bool]]:
@@ -65,12 +65,12 @@ def _below(folder: Path) -> list[str]:
     """List the folders in a folder, links last."""
     try:
         with os.scandir(folder) as entries:
-            found = [
+            below = [
                 (entry.is_symlink(), entry.name) for entry in entries if _is_entered(entry.name) and _is_folder(entry)
             ]
     except OSError:
         return []
-    return [name for _, name in sorted(found)]
+    return [name for _, name in sorted(below)]
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
@@ -83,10 +83,10 @@ def _is_file(path: Path) -> bool:
 
 def _identity(folder: Path) -> tuple[int, int] | None:
     try:
-        found = folder.stat()
+        status = folder.stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 def _is_entered(name: str) -> bool:

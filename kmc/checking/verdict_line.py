@@ -95,5 +95,5 @@ def _first(lines: tuple[str, ...]) -> str:
     return f"{lines[0].removesuffix('.')}{more}"
 
 
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

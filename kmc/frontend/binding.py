@@ -44,7 +44,7 @@ def bind_all(root: Path, constants: Sequence[Assignment]) -> Model:
     checked = tuple(kind.declared for kind in of_role(Role.CHECKED))
     names = [p for p in spec.properties.values() if isinstance(p, checked)]
     file = ModelFile(
-        spec.name, str(root), tuple(constants), properties=tuple(Word(found.name, found.span) for found in names)
+        spec.name, str(root), tuple(constants), properties=tuple(Word(prop.name, prop.span) for prop in names)
     )
     return resolve(spec, file)
 
@@ -63,10 +63,10 @@ def _place_of(file: ModelFile) -> Span | None:
     path = Path(file.path)
     if path.suffix not in (".toml", ".cfg") or not path.is_file():
         return None
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    for ordinal, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         table = re.match(r"\[(\w+)\.(.+)\]", line.strip())
         if table is not None and table[2].strip("\"'") == file.name:
-            return Span(file.path, number, 1, number, len(line) + 1)
+            return Span(file.path, ordinal, 1, ordinal, len(line) + 1)
     return Span(file.path, 1)
 
 
@@ -80,7 +80,7 @@ def resolve(spec: Spec, file: ModelFile) -> Model:
     _check_relation(spec, file)
     _check_actions(spec, file.never_fires)
     chosen = {what: _all(spec, getattr(file, field), kinds, what) for field, (what, kinds) in _SECTIONS.items()}
-    named = [prop for found in chosen.values() for prop in found]
+    named = [prop for props in chosen.values() for prop in props]
     declared = list(spec.properties.values())
     predicates: dict[str, Any] = {
         kind.field: tuple(p for p in (named if kind.selected_by else declared) if isinstance(p, kind.declared))
@@ -184,13 +184,13 @@ def _wrong_kind(word: Word, what: str, declared: object) -> ModelError:
 
 
 def _all(spec: Spec, words: Sequence[Word], kind: type[Kind] | tuple[type[Kind], ...], what: str) -> tuple[Kind, ...]:
-    found: list[Kind] = []
+    kinds: list[Kind] = []
     for word in words:
         declared = _find(spec, word, what, kind)
         if not isinstance(declared, kind):
             raise _wrong_kind(word, what, declared)
-        found.append(declared)
-    return tuple(found)
+        kinds.append(declared)
+    return tuple(kinds)
 
 
 def _one(spec: Spec, word: Word | None, kind: type[Kind], what: str) -> Kind | None:

@@ -98,7 +98,7 @@ class Bisimulation:
                     image, f"{prop.name} is {_truth(here)} in the state and {_truth(there)} in its image"
                 )
         sides: list[Counter[_Step]] = []
-        number = 0
+        enabled = 0
         for side in (state, image):
             steps, count = list(self._steps(side, image)), 0
             for step in steps:
@@ -106,11 +106,13 @@ class Bisimulation:
                 if isinstance(step, StateDifference):
                     return step
             sides.append(Counter(step for step in steps if isinstance(step, _Step) and self._is_seen(step, image)))
-            number = number * 2 + bool(count)
+            enabled = enabled * 2 + bool(count)
         if sides[0] != sides[1]:
             return _of_steps(image, *sides)
-        if self.model.deadlock and number in (1, 2):
-            return StateDifference(image, f"the {'state' if number == 1 else 'image'} is a deadlock, and not the other")
+        if self.model.deadlock and enabled in (1, 2):
+            return StateDifference(
+                image, f"the {'state' if enabled == 1 else 'image'} is a deadlock, and not the other"
+            )
         return None
 
     def _image(self, state: State) -> Any:
@@ -122,18 +124,18 @@ class Bisimulation:
     def _steps(self, source: State, image: Any) -> Iterator[_Step | StateDifference]:
         files = self.model.spec.files
         for action, arguments, successor in self._relation.steps(source):
-            found, label = self._image(successor), action.label(arguments)
+            reached, label = self._image(successor), action.label(arguments)
             for constraint in self.constraints:
-                here, there = holds(constraint, files, successor), holds(constraint, files, found)
+                here, there = holds(constraint, files, successor), holds(constraint, files, reached)
                 if here != there:
                     where = f"{_truth(here)} after {label} and {_truth(there)} in the image"
                     yield StateDifference(image, f"{constraint.name} is {where}", label, successor)
-            if self.counts_stuttering and (successor == source) != (found == image):
-                changes = "the state and not its image" if found == image else "the image and not the state"
+            if self.counts_stuttering and (successor == source) != (reached == image):
+                changes = "the state and not its image" if reached == image else "the image and not the state"
                 yield StateDifference(image, f"{label} changes {changes}", label, successor)
             answers = (holds(prop, files, source, successor) for prop in self.of_steps)
             inside = (holds(constraint, files, successor) for constraint in self.constraints)
-            yield _Step(label, found, (*answers, *inside))
+            yield _Step(label, reached, (*answers, *inside))
 
 
 def verification_of(model: Model) -> Model:
@@ -144,7 +146,7 @@ def verification_of(model: Model) -> Model:
     if not model.abstractions:
         advice = 'name some: abstractions = ["..."] in the manifest, or --abstraction on the command line'
         raise ModelError("KMC356", f"{model.name or model.spec.name} has no abstraction to verify", None, advice)
-    name = f"{'_'.join(found.name for found in model.abstractions)}_loses_nothing"
+    name = f"{'_'.join(abstraction.name for abstraction in model.abstractions)}_loses_nothing"
     first = model.abstractions[0]
     nothing: dict[str, Any] = {kind.field: () for kind in KINDS if kind.role is not Role.BOUNDING}
     exact = Invariant(name, Bisimulation(model), first.span, first.doc)
@@ -173,8 +175,8 @@ def _of_steps(image: Any, here: Counter[_Step], there: Counter[_Step]) -> StateD
     only = [("the state", "its image", step) for step in here - there]
     only += [("the image", "the state", step) for step in there - here]
 
-    def key(found: tuple[str, str, _Step]) -> tuple[str, SortKey, tuple[bool, ...], str]:
-        return found[2].label, sort_key(found[2].image), found[2].answers, found[0]
+    def key(row: tuple[str, str, _Step]) -> tuple[str, SortKey, tuple[bool, ...], str]:
+        return row[2].label, sort_key(row[2].image), row[2].answers, row[0]
 
     has, lacks, step = min(only, key=key)
     why = f"{has} has the step {step.label}, and {lacks} has none to a state with the same image"

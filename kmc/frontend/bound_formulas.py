@@ -57,38 +57,38 @@ class Actions:
     def __init__(self, actions: Sequence[Action]) -> None:
         self._actions = {action.title: action for action in actions}
         self._instances: dict[str, list[tuple[int, Arguments]]] = {action.title: [] for action in actions}
-        for number, (action, arguments) in enumerate(instances_of(actions)):
-            self._instances[action.title].append((number, arguments))
+        for index, (action, arguments) in enumerate(instances_of(actions)):
+            self._instances[action.title].append((index, arguments))
         self._of_next = [action for action in actions if action.in_next]
 
     def bound(self, formula: Formula, name: str, span: Span) -> Formula:
         """The formula that `name`, at `span`, returns, with all functions resolved; SpecError (KMC70x) if it has no
         meaning.
         """
-        found = self._bound(formula)
-        if level_of(found) is FormulaLevel.STEP:
+        bound = self._bound(formula)
+        if level_of(bound) is FormulaLevel.STEP:
             message = f"{name} is a predicate of a step"
-            raise SpecError("KMC704", message, place_of(found) or span, "write always(...) around it")
-        return found
+            raise SpecError("KMC704", message, place_of(bound) or span, "write always(...) around it")
+        return bound
 
     def next_steps(self) -> ActionSteps:
         """The steps of Next."""
-        labels = (number for action in self._of_next for number, _ in self._instances[action.title])
+        labels = (index for action in self._of_next for index, _ in self._instances[action.title])
         return ActionSteps(frozenset(labels), "Next", "Next")
 
     def declared_fairness(self) -> And:
         """WF or SF of each instance of the actions that are declared fair."""
         return And(
             tuple(
-                Fair(action.fairness is Fairness.STRONG, self._instance(action, number, arguments), action.span)
+                Fair(action.fairness is Fairness.STRONG, self._instance(action, index, arguments), action.span)
                 for action in self._actions.values()
                 if action.fairness is not Fairness.NONE
-                for number, arguments in self._instances[action.title]
+                for index, arguments in self._instances[action.title]
             )
         )
 
-    def _instance(self, action: Action, number: int, arguments: Arguments) -> ActionSteps:
-        return ActionSteps(frozenset([number]), action.label(arguments), action.title)
+    def _instance(self, action: Action, index: int, arguments: Arguments) -> ActionSteps:
+        return ActionSteps(frozenset([index]), action.label(arguments), action.title)
 
     def _bound(self, formula: Formula) -> Formula:
         match formula:
@@ -125,14 +125,14 @@ class Actions:
     def _steps(self, action: Action, written: FunctionLeaf) -> ActionSteps:
         given = _given(action, written)
         chosen = [
-            number
-            for number, arguments in self._instances[action.title]
-            if all(_same(arguments[place], value) for place, value in given.items())
+            index
+            for index, arguments in self._instances[action.title]
+            if all(_same(arguments[position], value) for position, value in given.items())
         ]
         if not chosen:
-            for place, value in given.items():
-                parameter = action.parameters[place]
-                if not any(_same(arguments[place], value) for _, arguments in self._instances[action.title]):
+            for position, value in given.items():
+                parameter = action.parameters[position]
+                if not any(_same(arguments[position], value) for _, arguments in self._instances[action.title]):
                     message = f"{action.title} is never taken with {parameter.name} = {shown(value)}"
                     advice = f"{parameter.name} is one of {describe(parameter.type)}"
                     raise SpecError("KMC703", message, written.span, advice)
@@ -164,10 +164,10 @@ def _text(action: Action, given: dict[int, Any]) -> str:
     """`Send(n1, n2)`, or `\\E q: Send(n1, q)` where q is not given."""
     if not action.parameters:
         return action.title
-    free = [parameter.name for place, parameter in enumerate(action.parameters) if place not in given]
+    free = [parameter.name for position, parameter in enumerate(action.parameters) if position not in given]
     shown_arguments = [
-        parameter.name if place not in given else NIL if given[place] is None else str(given[place])
-        for place, parameter in enumerate(action.parameters)
+        parameter.name if position not in given else NIL if given[position] is None else str(given[position])
+        for position, parameter in enumerate(action.parameters)
     ]
     prefix = f"\\E {', '.join(free)}: " if free else ""
     return f"{prefix}{action.title}({', '.join(shown_arguments)})"
@@ -178,7 +178,7 @@ def place_of(formula: Formula) -> Span | None:
     own: Span | None = getattr(formula, "span", None)
     if own is not None:
         return own
-    return next((found for part in parts_of(formula) if (found := place_of(part)) is not None), None)
+    return next((span for part in parts_of(formula) if (span := place_of(part)) is not None), None)
 
 
 def level_of(formula: Formula) -> FormulaLevel:
@@ -211,10 +211,10 @@ def level_of(formula: Formula) -> FormulaLevel:
 
 
 def _highest(parts: Iterable[Formula]) -> FormulaLevel:
-    found = [(level_of(part), part) for part in parts]
-    level = max((level for level, _ in found), default=FormulaLevel.CONSTANT)
+    levels = [(level_of(part), part) for part in parts]
+    level = max((level for level, _ in levels), default=FormulaLevel.CONSTANT)
     if level is FormulaLevel.TEMPORAL:
-        for own, part in found:
+        for own, part in levels:
             if own is FormulaLevel.STEP:
                 advice = "write always(...) or eventually(...) around the step"
                 raise SpecError("KMC704", "a step stands beside a temporal formula", place_of(part), advice)

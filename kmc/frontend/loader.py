@@ -89,8 +89,8 @@ class Spec:
     def abstracted(self, abstractions: tuple[Abstraction, ...]) -> Spec:
         """The spec whose initial states and successors are the images under `abstractions`, and no others."""
         actions, others = (
-            tuple(replace(action, abstractions=abstractions) for action in found)
-            for found in (self.actions, self.other_actions)
+            tuple(replace(action, abstractions=abstractions) for action in group)
+            for group in (self.actions, self.other_actions)
         )
         return replace(self, abstractions=abstractions, actions=actions, other_actions=others)
 
@@ -217,14 +217,16 @@ def _execute(package: str, sources: Mapping[str, Source], files: frozenset[str])
         try:
             importlib.import_module(_full_name(package, name))
         except ImportError as error:
-            found = blamed(error, files)
+            mistake = blamed(error, files)
             known = [f".{other}" for other in sources if other]
-            return SpecError("KMC194", _import_text(error, package), found.span, did_you_mean(f".{error.name}", known))
+            return SpecError(
+                "KMC194", _import_text(error, package), mistake.span, did_you_mean(f".{error.name}", known)
+            )
         except Exception as error:
-            found = blamed(error, files)
-            if isinstance(found, EvaluationError):
-                return SpecError(found.code, found.message, found.span, found.help, found.notes)
-            return found
+            mistake = blamed(error, files)
+            if isinstance(mistake, EvaluationError):
+                return SpecError(mistake.code, mistake.message, mistake.span, mistake.help, mistake.notes)
+            return mistake
     return None
 
 
@@ -267,9 +269,9 @@ def _check_constants(
 
 def _state_class(package: str, sources: Mapping[str, Source], root: Path) -> RecordMeta:
     for name in sources:
-        found = getattr(sys.modules[_full_name(package, name)], "State", None)
-        if isinstance(found, RecordMeta) and issubclass(found, Record):
-            return found
+        cls = getattr(sys.modules[_full_name(package, name)], "State", None)
+        if isinstance(cls, RecordMeta) and issubclass(cls, Record):
+            return cls
     raise SpecError("KMC195", f"{root} declares no state", help="write class State(Record) with a field per variable")
 
 

@@ -54,8 +54,8 @@ class Model:
 
     def of(self, kind: PropertyKind) -> tuple[Predicate, ...]:
         """The predicates of a kind."""
-        found: tuple[Predicate, ...] = getattr(self, kind.field)
-        return found
+        predicates: tuple[Predicate, ...] = getattr(self, kind.field)
+        return predicates
 
     def predicates(self, role: Role, states: int | None = None) -> tuple[Predicate, ...]:
         """The predicates of a role, all or those that look at so many states, in the order of the table."""
@@ -74,18 +74,18 @@ class Model:
         """Identifies spec, constants, properties and reductions; a changed comment keeps it."""
         # The digest of the sources covers everything that a model does not choose.
         names = [prop.name for kind in SHOWN if kind.selected_by for prop in self.of(kind)]
-        parts = [
+        lines = [
             self.spec.source_digest,
             *(f"{c.name}={_members_text(c.value)}" for c in self.spec.constants.values()),
             *names,
             *(s.name for s in self.symmetry),
             self.view.name if self.view else "",
-            *(f"abstraction {found.name}" for found in self.abstractions),
+            *(f"abstraction {abstraction.name}" for abstraction in self.abstractions),
             str(self.deadlock),
             # Fairness matters to temporal properties only.
             *((self.specification or "", *(prop.name for prop in self.temporal)) if self.temporal else ()),
         ]
-        return sha256("\n".join(parts).encode()).hexdigest()[:16]
+        return sha256("\n".join(lines).encode()).hexdigest()[:16]
 
 
 def _members_text(value: object) -> str:

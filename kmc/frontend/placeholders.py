@@ -22,13 +22,13 @@ def placeholder_shares() -> Iterator[Share]:
     """
     for share in _FIXED:
         yield partial(_same, share)
-    for number in range(_DRAWN):
-        yield partial(_drawn, number)
+    for attempt in range(_DRAWN):
+        yield partial(_drawn, attempt)
 
 
 def _same(share: float, name: str) -> float:
     return share
 
 
-def _drawn(number: int, name: str) -> float:
-    return Random(f"{number} {name}").random()
+def _drawn(attempt: int, name: str) -> float:
+    return Random(f"{attempt} {name}").random()

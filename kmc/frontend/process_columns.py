@@ -32,8 +32,8 @@ def check_columns(columns: Mapping[str, str], table: VariableTable, state_class:
             at, declared = f"{at}.{field}", fields[field]
 
 
-def _without(place: str, field: str, is_record: bool) -> str:
-    return f"'{place}' has no field '{field}'" if is_record else f"'{place}' holds no records"
+def _without(path: str, field: str, is_record: bool) -> str:
+    return f"'{path}' has no field '{field}'" if is_record else f"'{path}' holds no records"
 
 
 def fields_at(path: str, table: VariableTable, state_class: RecordMeta) -> tuple[str, ...]:

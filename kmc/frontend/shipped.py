@@ -25,9 +25,9 @@ def shipped_folder() -> Path | None:
     beside = Path(__file__).resolve().parents[2] / "specs"
     if beside.is_dir():
         return beside
-    found = find_spec("kmc_specs")
-    if found is not None and found.submodule_search_locations:
-        return Path(next(iter(found.submodule_search_locations)))
+    module = find_spec("kmc_specs")
+    if module is not None and module.submodule_search_locations:
+        return Path(next(iter(module.submodule_search_locations)))
     return None
 
 

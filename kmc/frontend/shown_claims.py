@@ -99,21 +99,21 @@ def shown_claims(claims: Mapping[int, Claim], manifests: Mapping[str, Manifest])
 
     Raises ModelError KMC355 for a model that names a claim which is not listed.
     """
-    found = [
+    evidence_of = [
         (word, Evidence(spec, kind, file))
         for spec, manifest in manifests.items()
         for kind, files in manifest.by_kind.items()
         for file in files.values()
         for word in file.claims
     ]
-    for word, evidence in found:
+    for word, evidence in evidence_of:
         if int(word.text) not in claims:
             raise _unknown(word, evidence)
     return [
         ShownClaim(
             claims[number],
-            tuple(e for word, e in found if int(word.text) == number and e.holds),
-            tuple(e for word, e in found if int(word.text) == number and not e.holds),
+            tuple(e for word, e in evidence_of if int(word.text) == number and e.holds),
+            tuple(e for word, e in evidence_of if int(word.text) == number and not e.holds),
         )
         for number in sorted(claims)
     ]

@@ -27,10 +27,10 @@ def source_path(path: Path) -> str:
 
 @cache
 def _path_from(bases: tuple[Path, ...], path: Path) -> str:
-    found = path.resolve()
+    resolved = path.resolve()
     for base in bases:
-        if found.is_relative_to(base):
-            return str(found.relative_to(base))
+        if resolved.is_relative_to(base):
+            return str(resolved.relative_to(base))
     with suppress(OSError, ValueError):
         return min(os.path.relpath(path), str(path), key=len)
     return str(path)
@@ -38,8 +38,8 @@ def _path_from(bases: tuple[Path, ...], path: Path) -> str:
 
 def opened_path(shown: str) -> Path | None:
     """The file that `source_path` has shown as this path; None where there is none."""
-    found = (base / shown for base in _bases())
-    return next((path for path in found if is_there(path.is_file)), None)
+    paths = (base / shown for base in _bases())
+    return next((path for path in paths if is_there(path.is_file)), None)
 
 
 def spec_word(root: Path) -> str:

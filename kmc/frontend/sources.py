@@ -76,21 +76,21 @@ def _own_files(root: Path) -> dict[str, Path]:
     """The files of the spec itself by the names of their modules."""
     if root.is_file():
         return {root.stem: root}
-    found = [path for path in _python_files(root) if not _is_test(path)]
-    if not found:
+    paths = [path for path in _python_files(root) if not _is_test(path)]
+    if not paths:
         raise SpecError("KMC191", f"{root} holds no spec: no .py file", help="give the folder of a spec, or its name")
-    return {_module_name(path.relative_to(root)): path for path in found}
+    return {_module_name(path.relative_to(root)): path for path in paths}
 
 
 def _python_files(root: Path) -> list[Path]:
     """List the Python files in a folder and below, sorted. Folders that vanish or cannot be read have none."""
-    found = []
-    for number, (folder, _, names) in enumerate(os.walk(root)):
-        if number > FOLDERS_MAX:
+    paths = []
+    for ordinal, (folder, _, names) in enumerate(os.walk(root)):
+        if ordinal > FOLDERS_MAX:
             message = f"{root} holds no spec: it has more than {FOLDERS_MAX:,} folders"
             raise SpecError("KMC191", message, help="give the folder of a spec, or its name")
-        found += [Path(folder, name) for name in names if name.endswith(".py")]
-    return sorted(found)
+        paths += [Path(folder, name) for name in names if name.endswith(".py")]
+    return sorted(paths)
 
 
 def _is_test(path: Path) -> bool:
@@ -129,7 +129,7 @@ def _meaning(tree: ast.Module) -> str:
     whole = deepcopy(tree)
     for node in whole.body:
         if isinstance(node, ast.FunctionDef):
-            node.decorator_list = [found for found in node.decorator_list if not _is_majority(found)]
+            node.decorator_list = [each for each in node.decorator_list if not _is_majority(each)]
     if not any(isinstance(node, ast.Name) and node.id == "spec" for node in ast.walk(whole)):
         whole.body = [node for node in whole.body if ast.unparse(node) != _IMPORT_OF_SPEC]
     return ast.dump(whole)

@@ -45,10 +45,10 @@ def problem_of(model: Model) -> TemporalProblem:
     atoms = NumberedPredicates()
     assumed = tuple(_fairness(model, actions))
     formulas = [(prop, _formula(prop, actions, model)) for prop in model.temporal]
-    found = [(prop, *case) for prop, formula in formulas for case in _instances(formula)]
+    instances = [(prop, *case) for prop, formula in formulas for case in _instances(formula)]
     if spec.other_actions:
         _refuse_told_apart((*assumed, *(formula for _, formula in formulas)))
-    checks = [(prop, _check(prop, instance, formula, atoms), formula) for prop, instance, formula in found]
+    checks = [(prop, _check(prop, instance, formula, atoms), formula) for prop, instance, formula in instances]
     return TemporalProblem(
         fairness=tuple(_condition(fair, atoms) for fair in assumed),
         checks=tuple(check for _, check, _ in checks),
@@ -79,8 +79,8 @@ def _made(formula: Callable[[], Formula], model: Model, note: str) -> Formula:
     try:
         return formula()
     except Exception as error:
-        found: KmcError = blamed(error, model.spec.files)
-        raise SpecError(found.code, found.message, found.span, found.help, (*found.notes, note)) from error
+        mistake: KmcError = blamed(error, model.spec.files)
+        raise SpecError(mistake.code, mistake.message, mistake.span, mistake.help, (*mistake.notes, note)) from error
 
 
 def _refuse_told_apart(formulas: Iterable[Formula]) -> None:
@@ -119,23 +119,23 @@ def _names_actions(steps: Formula) -> bool:
 
 def _instances(formula: Formula, name: Callable[[Any], str] = shown) -> Iterator[tuple[str, Formula]]:
     """The parts of a property that are checked one by one, each with the text that distinguishes it: `v = v1`."""
-    found: dict[str, list[Formula]] = {}
-    for instance, part in _parts(formula, name):
-        found.setdefault(instance, []).append(part)
-    for instance, parts in found.items():
-        yield instance, And(tuple(parts)) if len(parts) > 1 else parts[0]
+    conjuncts: dict[str, list[Formula]] = {}
+    for instance, conjunct in _parts(formula, name):
+        conjuncts.setdefault(instance, []).append(conjunct)
+    for instance, of_instance in conjuncts.items():
+        yield instance, And(tuple(of_instance)) if len(of_instance) > 1 else of_instance[0]
 
 
 def _parts(formula: Formula, name: Callable[[Any], str]) -> Iterator[tuple[str, Formula]]:
     match formula:
-        case And(parts):
-            for part in parts:
-                yield from _parts(part, name)
+        case And(conjuncts):
+            for conjunct in conjuncts:
+                yield from _parts(conjunct, name)
         case ForAll(variable, cases):
             for value, case in cases:
                 own = f"{variable} = {name(value)}"
-                for instance, part in _parts(case, name):
-                    yield ", ".join(filter(None, [own, instance])), part
+                for instance, conjunct in _parts(case, name):
+                    yield ", ".join(filter(None, [own, instance])), conjunct
         case _:
             yield "", formula
 
@@ -144,8 +144,8 @@ def _check(prop: TemporalProperty, instance: str, formula: Formula, atoms: Numbe
     queries: list[LassoQuery] = []
     try:
         # A conjunction fails where one of its parts does.
-        for part in formula.parts if isinstance(formula, And) else (formula,):
-            queries += queries_of(negated(part, atoms))
+        for conjunct in formula.parts if isinstance(formula, And) else (formula,):
+            queries += queries_of(negated(conjunct, atoms))
     except TooManyCases:
         message = f"{prop.name} has more than {QUERIES_MAX} cases in which it fails"
         advice = "write it as several properties, or with less nesting"

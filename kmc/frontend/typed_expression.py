@@ -104,8 +104,8 @@ class Expression:
         match ast.parse(self.text, _FILE, "eval").body:
             case ast.SetComp(elt=element) | ast.ListComp(elt=element):
                 elements = [element]
-            case ast.Set(elts=found) | ast.List(elts=found):
-                elements = found
+            case ast.Set(elts=members) | ast.List(elts=members):
+                elements = members
             case ast.DictComp(key=key, value=value):
                 elements = [key, value]
         found_at = next((element for element in elements if isinstance(element, ast.Tuple)), None)
@@ -232,8 +232,8 @@ def _parsed(text: str) -> ast.expr:
 
 def _bound(tree: ast.expr) -> frozenset[str]:
     """The names that the expression binds itself: those of its comprehensions, and the parameters of its lambdas."""
-    found = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-    return frozenset(found | {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)})
+    assigned = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    return frozenset(assigned | {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)})
 
 
 def _property(spec: Spec, tree: ast.expr) -> Predicate | None:

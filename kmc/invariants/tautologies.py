@@ -27,8 +27,8 @@ few.
 class _Unread(BaseException):
     """A variable was read that has no value yet. No code of a spec catches it."""
 
-    def __init__(self, place: int, name: str) -> None:
-        self.read = place, name
+    def __init__(self, position: int, name: str) -> None:
+        self.read = position, name
 
 
 class _Probe:
@@ -36,8 +36,8 @@ class _Probe:
 
     __slots__ = ("_known", "_place", "_types")
 
-    def __init__(self, place: int, types: Mapping[str, Type], known: Mapping[tuple[int, str], Any]) -> None:
-        self._place, self._types, self._known = place, types, known
+    def __init__(self, position: int, types: Mapping[str, Type], known: Mapping[tuple[int, str], Any]) -> None:
+        self._place, self._types, self._known = position, types, known
 
     def __eq__(self, other: object) -> bool:
         """A state as a whole has no value here, so a property that compares states is not decided."""
@@ -69,7 +69,7 @@ def tautology(prop: Predicate, types: Mapping[str, Type], states: int = 1) -> st
         if cases + len(waiting) > CASES_MAX:
             return None
         try:
-            if prop.function(*(_Probe(place, types, known) for place in range(states))) is not True:
+            if prop.function(*(_Probe(position, types, known) for position in range(states))) is not True:
                 return None
         except _Unread as unread:
             read[unread.read[1]] = None

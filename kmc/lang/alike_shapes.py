@@ -57,14 +57,14 @@ def _choices(declared: Type, seen: set[Type]) -> Iterator[tuple[RecordMeta, ...]
     match declared:
         case RecordType(cls):
             yield cls.shapes
-            parts = [kind for shape in cls.shapes for kind in shape.fields.values()]
-        case UnionType(parts) | MessageSetType(parts) | MessageBagType(parts):
-            yield tuple(shape for kind in parts if isinstance(kind, RecordType) for shape in kind.cls.shapes)
+            kinds = [kind for shape in cls.shapes for kind in shape.fields.values()]
+        case UnionType(kinds) | MessageSetType(kinds) | MessageBagType(kinds):
+            yield tuple(shape for kind in kinds if isinstance(kind, RecordType) for shape in kind.cls.shapes)
         case PairType(element) | SetType(element) | SeqType(element):
-            parts = [element]
+            kinds = [element]
         case MapType(key, value):
-            parts = [key, value]
+            kinds = [key, value]
         case _:
             return
-    for part in parts:
-        yield from _choices(part, seen)
+    for inner in kinds:
+        yield from _choices(inner, seen)

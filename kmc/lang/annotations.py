@@ -101,20 +101,20 @@ class Pair(metaclass=_PairBrackets):
 
 
 def _network(word: str, item: Any, extras: int) -> tuple[tuple[types.RecordType, ...], list[int]]:
-    messages, *numbers = item if isinstance(item, tuple) else (item,)
+    messages, *bounds = item if isinstance(item, tuple) else (item,)
     alternatives = _alternatives(messages)
-    if len(numbers) > extras or any(type(number) is not int or number < 1 for number in numbers):
+    if len(bounds) > extras or any(type(bound) is not int or bound < 1 for bound in bounds):
         usage = ", ".join(["Vote", "capacity", "largest count"][: extras + 1])
         raise SpecError("KMC148", f"the bounds of {word} must be positive integers", help=f"write {word}[{usage}]")
     if not alternatives or not all(isinstance(kind, types.RecordType) for kind in alternatives):
         raise SpecError("KMC149", f"{word} holds messages", help=f"write {word}[VoteRequest | VoteResponse]")
-    return tuple(kind for kind in alternatives if isinstance(kind, types.RecordType)), numbers
+    return tuple(kind for kind in alternatives if isinstance(kind, types.RecordType)), bounds
 
 
 class _MessageSetBrackets(type):
     def __getitem__(cls, item: Any) -> types.MessageSetType:
-        messages, numbers = _network("MessageSet", item, 1)
-        return types.MessageSetType(messages, *(numbers or [CAPACITY_DEFAULT]))
+        messages, bounds = _network("MessageSet", item, 1)
+        return types.MessageSetType(messages, *(bounds or [CAPACITY_DEFAULT]))
 
 
 class MessageSet(types.Subscripted, metaclass=_MessageSetBrackets):
@@ -123,8 +123,8 @@ class MessageSet(types.Subscripted, metaclass=_MessageSetBrackets):
 
 class _MessageBagBrackets(type):
     def __getitem__(cls, item: Any) -> types.MessageBagType:
-        messages, numbers = _network("MessageBag", item, 2)
-        return types.MessageBagType(messages, *numbers, *(CAPACITY_DEFAULT, COUNT_MAX_DEFAULT)[len(numbers) :])
+        messages, bounds = _network("MessageBag", item, 2)
+        return types.MessageBagType(messages, *bounds, *(CAPACITY_DEFAULT, COUNT_MAX_DEFAULT)[len(bounds) :])
 
 
 class MessageBag(types.Subscripted, metaclass=_MessageBagBrackets):

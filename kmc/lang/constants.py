@@ -113,7 +113,7 @@ def spawned(name: str, count: int, *, started: str | None = None) -> type[Ident]
     if started is not None and not (type(started) is str and started.isidentifier()):
         advice = f'write {name} = spawned("{name}", 4, started="servers")'
         raise SpecError("KMC163", "started is the name of a field of State", help=advice)
-    titles = tuple(str(number) for number in range(1, count + 1))
+    titles = tuple(str(ordinal) for ordinal in range(1, count + 1))
     return ident_class(name, titles, symmetric=started is not None, spawned=True, started=started)
 
 
@@ -154,7 +154,7 @@ def _stand_in(table: ConstantTable, name: str, domain: Any) -> Any:
     share = table.share(name) if table.share is not None else 0
     if isinstance(domain, IdentSet):
         size = 1 + round(share * (min(domain.at_most, _STAND_IN_IDENTS_MAX) - 1))
-        titles = tuple(f"{name}_{number}" for number in range(1, size + 1))
+        titles = tuple(f"{name}_{ordinal}" for ordinal in range(1, size + 1))
         return ident_class(name, titles, symmetric=domain.symmetric)
     values = members(as_type(domain, f"constant '{name}'"))
     return values[round(share * (len(values) - 1))]

@@ -10,7 +10,7 @@ def camel_case(name: str) -> str:
     """`become_leader` and `BECOME_LEADER` as `BecomeLeader`; a name that is already CamelCase stays."""
     if "_" not in name and not name.isupper() and not name.islower():
         return name
-    return "".join(part[:1].upper() + part[1:].lower() for part in name.split("_") if part)
+    return "".join(word[:1].upper() + word[1:].lower() for word in name.split("_") if word)
 
 
 def with_article(name: str) -> str:
@@ -22,7 +22,7 @@ def with_article(name: str) -> str:
 def lower_camel_case(name: str) -> str:
     """`current_epoch` as `currentEpoch`."""
     head, *tail = name.split("_")
-    return head + "".join(part[:1].upper() + part[1:] for part in tail)
+    return head + "".join(word[:1].upper() + word[1:] for word in tail)
 
 
 def snake_case(name: str) -> str:

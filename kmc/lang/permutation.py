@@ -29,7 +29,7 @@ _FIELDS = slice(1, None)
 def swaps(classes: Iterable[type[Ident]]) -> list[Swap]:
     """All permutations of the members of all `classes` together, the identity first."""
     per_class = [[dict(zip(cls.members, image, strict=True)) for image in permutations(cls.members)] for cls in classes]
-    return [{key: image for part in parts for key, image in part.items()} for parts in product(*per_class)]
+    return [{key: image for swap in of_classes for key, image in swap.items()} for of_classes in product(*per_class)]
 
 
 def is_started_in(cls: type[Ident], declared: Type | None) -> bool:

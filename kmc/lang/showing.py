@@ -32,9 +32,9 @@ def shown(value: object) -> str:
     return shown_python(value)
 
 
-def digits(number: int) -> str:
+def digits(value: int) -> str:
     """Write an integer in full. Python's own conversion raises ValueError where it has more than 4,300 digits."""
-    return str(number) if number.bit_length() <= _DIRECT_BITS else format(Decimal(number), "f")
+    return str(value) if value.bit_length() <= _DIRECT_BITS else format(Decimal(value), "f")
 
 
 def shown_python(value: object) -> str:

@@ -40,7 +40,7 @@ def lambda_of(function: Callable[..., Any]) -> ast.Lambda | None:
     parsed = _parsed_file(code.co_filename) if code.co_name == LAMBDA else None
     if parsed is None:
         return None
-    ranges = [found for found in map(_Range.of, code.co_positions()) if found is not None]
+    ranges = [span for span in map(_Range.of, code.co_positions()) if span is not None]
     candidates = [
         node
         for node in parsed.lambdas.get(code.co_firstlineno, ())
@@ -126,8 +126,8 @@ def placed_like(made: _Node, written: ast.AST) -> _Node:
 def expression_at(text: str, written: ast.AST) -> ast.expr:
     """The tree of an expression of kmc's own, all of it in the place of a node that the author wrote."""
     made = ast.parse(text, mode="eval").body
-    for part in ast.walk(made):
-        placed_like(part, written)
+    for node in ast.walk(made):
+        placed_like(node, written)
     return made
 
 

@@ -339,18 +339,18 @@ def union(left: Any, right: Any) -> UnionType:
     return union_of((left, right))
 
 
-def union_of(parts: tuple[Any, ...]) -> UnionType:
+def union_of(members: tuple[Any, ...]) -> UnionType:
     """The union of these parts of an annotation, where None makes it optional; SpecError for what no union can hold."""
     alternatives: list[Type] = []
     optional = False
-    for part in parts:
-        if part is None:
+    for member in members:
+        if member is None:
             optional = True
-        elif isinstance(part, UnionType):
-            optional = optional or part.optional
-            alternatives.extend(part.alternatives)
+        elif isinstance(member, UnionType):
+            optional = optional or member.optional
+            alternatives.extend(member.alternatives)
         else:
-            alternatives.append(as_type(part, "an alternative of a union"))
+            alternatives.append(as_type(member, "an alternative of a union"))
     unique = tuple(dict.fromkeys(alternatives))
     if not unique:
         raise SpecError("KMC153", "a union needs an alternative besides None", help="write Opt[Server]")

@@ -37,10 +37,10 @@ class Arity:
 
 @dataclass(frozen=True, slots=True)
 class Brackets:
-    """The arguments of a type: so many types, and at most so many numbers after them."""
+    """The arguments of a type: so many types, and at most so many bounds after them."""
 
     types: int
-    numbers: int = 0
+    bounds: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -257,8 +257,10 @@ def _read_assignment(tokens: Tokens) -> Assignment:
     return Assignment(name.text, read_value(tokens, name.text, equals), name.span)
 
 
-def _missing_equals(name: Token, found: Token) -> ModelError:
+def _missing_equals(name: Token, following: Token) -> ModelError:
     _refuse_near_keyword(name)
     near = difflib.get_close_matches(name.text.upper(), KEYWORDS, n=1, cutoff=_NEAR_MISS_RATIO)
     help_line = f"did you mean the keyword '{near[0]}'?" if near else f"write {name.text} = VALUE"
-    return ModelError("KMC306", f"the constant '{name.text}' has no '=': {found.shown()} follows", name.span, help_line)
+    return ModelError(
+        "KMC306", f"the constant '{name.text}' has no '=': {following.shown()} follows", name.span, help_line
+    )

@@ -220,11 +220,11 @@ def _example_instead_of(text: str) -> str:
 
 def _raw_set(table: TomlTable, values: list[object], name: str, *index: int) -> RawSet:
     members: list[Raw] = []
-    for place, value in enumerate(values):
-        member = _raw(table, value, name, *index, place)
+    for position, value in enumerate(values):
+        member = _raw(table, value, name, *index, position)
         if raw_identity(member) in map(raw_identity, members):
             message = f"{render_raw(member)} stands twice in '{name}' of {table.shown}"
-            raise table.mistake("KMC308", message, "write it once", name, *index, place)
+            raise table.mistake("KMC308", message, "write it once", name, *index, position)
         members.append(member)
     return RawSet(tuple(members))
 

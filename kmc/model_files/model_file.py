@@ -358,12 +358,12 @@ def _read_member(tokens: Tokens, constant: str, brace: Token) -> Raw:
     return _plain_value(tokens.take())
 
 
-def _refuse_set(found: Token, constant: str, brace: Token, wanted: str) -> NoReturn:
-    if found.kind == "end" or (found.kind == "name" and found.text in KEYWORDS):
-        message = f"the set of '{constant}' is not closed: {found.shown()} comes first"
+def _refuse_set(token: Token, constant: str, brace: Token, wanted: str) -> NoReturn:
+    if token.kind == "end" or (token.kind == "name" and token.text in KEYWORDS):
+        message = f"the set of '{constant}' is not closed: {token.shown()} comes first"
         raise ModelError("KMC308", message, brace.span, "close it with '}'")
-    message = f"{found.shown()} stands where the set of '{constant}' needs {wanted}"
-    raise ModelError("KMC308", message, found.span, "write a set as { a, b }")
+    message = f"{token.shown()} stands where the set of '{constant}' needs {wanted}"
+    raise ModelError("KMC308", message, token.span, "write a set as { a, b }")
 
 
 def parse_set(text: str) -> Assignment:
@@ -381,8 +381,8 @@ def _read_set_option(tokens: Tokens) -> Assignment:
     name = tokens.take()
     form = "write --set NAME=VALUE, for example --set MaxElections=2 or --set 'Server={n1,n2}'"
     if name.kind != "name" or not is_name(name.text):
-        found = "there is nothing" if name.kind == "end" else f"{name.shown()} is not the name of a constant"
-        raise ModelError("KMC306", found, name.span, form)
+        problem = "there is nothing" if name.kind == "end" else f"{name.shown()} is not the name of a constant"
+        raise ModelError("KMC306", problem, name.span, form)
     equals = tokens.take_mark("=")
     if equals is None:
         message = f"{tokens.peek().shown()} stands where '=' is needed"

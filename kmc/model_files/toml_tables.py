@@ -32,14 +32,14 @@ def read_table(text: str, path: str, shown: str) -> TomlTable:
 
 
 def _not_toml(reason: str, text: str, path: str) -> ModelError:
-    place = re.search(r" \(at (?:line (\d+), column (\d+)|end of document)\)$", reason)
+    location = re.search(r" \(at (?:line (\d+), column (\d+)|end of document)\)$", reason)
     span = Span(path, 1)
-    if place is not None and place.group(1) is not None:
-        span = Span(path, int(place.group(1)), int(place.group(2)))
-    elif place is not None:
+    if location is not None and location.group(1) is not None:
+        span = Span(path, int(location.group(1)), int(location.group(2)))
+    elif location is not None:
         lines = text.rstrip().split("\n")
         span = Span(path, len(lines), len(lines[-1]) + 1)
-    reason = reason[: place.start()] if place is not None else reason
+    reason = reason[: location.start()] if location is not None else reason
     advice = "see https://toml.io for the format"
     if reason.startswith("Invalid value"):
         advice = f"names stand in quotes, lists in [ ]; {advice}"
@@ -172,10 +172,10 @@ class TomlTable:
 
     def wrong(self, wanted: str, example: str, key: str, *index: int) -> ModelError:
         """KMC322: the value of a key, or a member of its list, has the wrong form."""
-        found: object = self.data[key]
-        for place in index:
-            found = found[place] if isinstance(found, list) else found
-        message = f"'{key}' of {self.shown} takes {wanted}, not {_described(found)}"
+        value: object = self.data[key]
+        for position in index:
+            value = value[position] if isinstance(value, list) else value
+        message = f"'{key}' of {self.shown} takes {wanted}, not {_described(value)}"
         return self.mistake("KMC322", message, f"for example {key} = {example}", key, *index)
 
     def table(self, key: str, shown: str) -> TomlTable:

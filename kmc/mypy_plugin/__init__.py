@@ -71,17 +71,17 @@ class KmcPlugin(Plugin):
         return read_field if self._is_record(fullname.rpartition(".")[0]) else None
 
     def _is_record(self, fullname: str) -> bool:
-        found = self._class(fullname)
-        return found is not None and found.has_base(RECORD)
+        info = self._class(fullname)
+        return info is not None and info.has_base(RECORD)
 
     def _literals(self) -> Literals | None:
         classes = [self._class(name) for name in (FROZENSET, MAP, "builtins.int")]
-        known = [found for found in classes if found is not None]
+        known = [info for info in classes if info is not None]
         return Literals(*known) if len(known) == len(classes) else None
 
     def _class(self, fullname: str) -> TypeInfo | None:
-        found = self.lookup_fully_qualified(fullname)
-        return found.node if found is not None and isinstance(found.node, TypeInfo) else None
+        symbol = self.lookup_fully_qualified(fullname)
+        return symbol.node if symbol is not None and isinstance(symbol.node, TypeInfo) else None
 
 
 def plugin(version: str) -> type[Plugin]:

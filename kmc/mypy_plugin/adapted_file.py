@@ -160,18 +160,18 @@ class _Adapter:
     def __init__(self, *, has_state: bool) -> None:
         self._has_state = has_state
 
-    def adapted(self, part: Any) -> Any:
-        """`part` of the tree with everything below it adapted; a literal is wrapped in a call."""
-        if isinstance(part, list):
-            part[:] = [self.adapted(element) for element in part]
-            return part
-        if isinstance(part, tuple):
-            return tuple(self.adapted(element) for element in part)
-        if not isinstance(part, Node):
-            return part
-        for name in _PARTS.get(type(part), ()):
-            setattr(part, name, self.adapted(getattr(part, name)))
-        return self._replaced(part)
+    def adapted(self, node: Any) -> Any:
+        """`node` of the tree with everything below it adapted; a literal is wrapped in a call."""
+        if isinstance(node, list):
+            node[:] = [self.adapted(element) for element in node]
+            return node
+        if isinstance(node, tuple):
+            return tuple(self.adapted(element) for element in node)
+        if not isinstance(node, Node):
+            return node
+        for name in _PARTS.get(type(node), ()):
+            setattr(node, name, self.adapted(getattr(node, name)))
+        return self._replaced(node)
 
     def _replaced(self, node: Node) -> Node:
         match node:

@@ -51,7 +51,7 @@ def returns_bool(decorators: list[Expression]) -> bool:
 
 def annotate(function: FuncDef, decorators: list[Expression], *, has_state: bool) -> None:
     """Write the implied types into `function`, where the author wrote none."""
-    kind = next((found for decorator in decorators if (found := _of_spec(decorator))), "")
+    kind = next((of_spec for decorator in decorators if (of_spec := _of_spec(decorator))), "")
     state: Type = UnboundType(STATE) if has_state else _any()
     implied = _implied_parameters(kind, decorators, state)
     bound = _bound(decorators)

@@ -37,7 +37,7 @@ def analyzed_word(context: AnalyzeTypeContext, fullname: str) -> Type:
     if fullname == _FIELD:
         return _type_of_field(context, *written.args)
     word = fullname.removeprefix(_MODULE)
-    types, numbers = BRACKETS[word].types, BRACKETS[word].numbers
+    types, numbers = BRACKETS[word].types, BRACKETS[word].bounds
     if not types <= len(written.args) <= types + numbers:
         usage = ", ".join([*["K", "V"][2 - types :], *["number"] * numbers])
         context.api.fail(f'"{word}" is written {word}[{usage}]', context.context)
@@ -54,7 +54,7 @@ def _type_of_field(context: AnalyzeTypeContext, message: Type, name: Type) -> Ty
     """The type of a field of a message, if it is known yet."""
     known = get_proper_type(context.api.analyze_type(message))
     if isinstance(known, Instance) and isinstance(name, RawExpressionType):
-        found = known.type.get(str(name.literal_value))
-        if found is not None and found.type is not None:
-            return found.type
+        symbol = known.type.get(str(name.literal_value))
+        if symbol is not None and symbol.type is not None:
+            return symbol.type
     return _unknown()

@@ -84,10 +84,10 @@ def declarations() -> Iterator[Declarations]:
 
 
 def _current() -> Declarations:
-    found = _LOADING.get(None)
-    if found is None:
+    spec_loading = _LOADING.get(None)
+    if spec_loading is None:
         raise SpecError("KMC161", "a spec is loaded by kmc, not imported", help="run: kmc check <folder>")
-    return found
+    return spec_loading
 
 
 def definition_span(function: Callable[..., Any]) -> Span:
@@ -101,11 +101,11 @@ def definition_span(function: Callable[..., Any]) -> Span:
         lines = Path(code.co_filename).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
         return start
-    for number, line in enumerate(lines[code.co_firstlineno - 1 :], start=code.co_firstlineno):
+    for line_number, line in enumerate(lines[code.co_firstlineno - 1 :], start=code.co_firstlineno):
         column = line.find(f"def {code.co_name}")
         if column >= 0:
             name_column = column + 5
-            return Span(code.co_filename, number, name_column, number, name_column + len(code.co_name))
+            return Span(code.co_filename, line_number, name_column, line_number, name_column + len(code.co_name))
     return start
 
 
@@ -162,8 +162,8 @@ class SpecFacade:
         def register(function: F) -> F:
             if not isinstance(message, RecordMeta) or not issubclass(message, Message):
                 advice = "name a class that derives from Message"
-                found = f"{getattr(message, '__name__', shown(message))} is not a message type"
-                raise SpecError("KMC172", found, definition_span(function), advice)
+                mistake = f"{getattr(message, '__name__', shown(message))} is not a message type"
+                raise SpecError("KMC172", mistake, definition_span(function), advice)
             _register_action(function, message, network, bindings, fair, title, in_tla=in_tla)
             return function
 
@@ -372,8 +372,8 @@ def _register_action(
     unused = [name for name in bindings if name not in names[first:]]
     if unused:
         advice = f"write def {function.__name__}({', '.join([*names, unused[0]])})"
-        place = _binding_span(function, unused[0]) or span
-        raise SpecError("KMC178", f"{function.__name__} has no parameter '{unused[0]}'", place, advice)
+        unused_span = _binding_span(function, unused[0]) or span
+        raise SpecError("KMC178", f"{function.__name__} has no parameter '{unused[0]}'", unused_span, advice)
     title = title or camel_case(function.__name__)
     current = _current()
     if any(action.title == title for action in current.actions):

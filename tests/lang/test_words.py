@@ -74,7 +74,7 @@ def test_the_stub_declares_the_arguments_of_the_table() -> None:
 def arguments_of(name: str, more: int = 0) -> Any:
     """The arguments of a type in brackets, in the form in which Python passes them."""
     element = VoteRequest if name.startswith("Message") else Server
-    given = (*[element] * BRACKETS[name].types, *[1] * (BRACKETS[name].numbers + more))
+    given = (*[element] * BRACKETS[name].types, *[1] * (BRACKETS[name].bounds + more))
     return given if len(given) > 1 else given[0]
 
 

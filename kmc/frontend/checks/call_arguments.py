@@ -23,12 +23,12 @@ _INTERNAL = frozenset(
 
 
 def _methods() -> dict[str, frozenset[int]]:
-    found: dict[str, set[int]] = {}
+    counts: dict[str, set[int]] = {}
     for cls in (IdentMeta, MapValue, MessageBagValue, MessageSetValue, SeqValue):
         for name, value in vars(cls).items():
             if callable(value) and not name.startswith("_") and name not in _INTERNAL:
-                found.setdefault(name, set()).add(_positional(value) - 1)
-    return {name: frozenset(numbers) for name, numbers in found.items()}
+                counts.setdefault(name, set()).add(_positional(value) - 1)
+    return {name: frozenset(allowed) for name, allowed in counts.items()}
 
 
 def _positional(function: Callable[..., Any]) -> int:
@@ -66,12 +66,12 @@ def check_word(names: Names, module: str, node: ast.Call) -> None:
     match node.func:
         case ast.Name(id=name) if name in ARITIES:
             takes = ARITIES[name]
-            numbers = frozenset(range(takes.least, takes.most + 1))
+            counts = frozenset(range(takes.least, takes.most + 1))
             by_name = takes.names if len(node.args) == 1 else ()
         case ast.Attribute(attr="set") if not node.args:
             return
         case ast.Attribute(attr=name) if name in METHODS:
-            numbers, by_name = METHODS[name], ()
+            counts, by_name = METHODS[name], ()
         case _:
             return
     usage = USAGE.get(name)
@@ -80,8 +80,8 @@ def check_word(names: Names, module: str, node: ast.Call) -> None:
     for keyword in node.keywords:
         if keyword.arg not in by_name:
             names.refuse(module, keyword, "KMC128", f"'{name}' takes no argument '{keyword.arg}'", usage)
-    if len(node.args) not in numbers:
-        wanted = "takes fewer arguments than" if len(node.args) > max(numbers) else "takes more arguments than"
+    if len(node.args) not in counts:
+        wanted = "takes fewer arguments than" if len(node.args) > max(counts) else "takes more arguments than"
         are_given = f"the {len(node.args)} that {'is' if len(node.args) == 1 else 'are'} given"
         if not node.args:
             wanted, are_given = "needs", "an argument"

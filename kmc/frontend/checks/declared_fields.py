@@ -18,14 +18,14 @@ class Fields:
         self._names = names
         self.all: frozenset[str] = frozenset()
         self.of_records: frozenset[str] = frozenset()
-        found: set[str] = set()
+        fields: set[str] = set()
         annotated: set[str] = set()
         for module in names.modules:
             for node in names.declared(module).values():
                 if isinstance(node, ast.ClassDef):
-                    found |= self._own(module, node)
+                    fields |= self._own(module, node)
                     annotated |= {ast.unparse(s.target) for s in node.body if isinstance(s, ast.AnnAssign)}
-        self.all = frozenset(found)
+        self.all = frozenset(fields)
         self.of_records = frozenset(annotated)
 
     def of(self, cls: Meaning) -> list[str] | None:

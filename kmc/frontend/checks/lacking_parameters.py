@@ -85,11 +85,11 @@ class Around:
 
 def _decorators(function: ast.FunctionDef) -> Mapping[str, list[str]]:
     """The names of the decorators `@spec.NAME(...)`, with the parameters that they bind."""
-    found = {}
+    decorators = {}
     for decorator in function.decorator_list:
         call = decorator if isinstance(decorator, ast.Call) else None
         named = call.func if call is not None else decorator
         if isinstance(named, ast.Attribute) and isinstance(named.value, ast.Name) and named.value.id == "spec":
             keywords = [k.arg for k in call.keywords if k.arg is not None] if call is not None else []
-            found[named.attr] = [keyword for keyword in keywords if keyword not in _OPTIONS]
-    return found
+            decorators[named.attr] = [keyword for keyword in keywords if keyword not in _OPTIONS]
+    return decorators

@@ -27,13 +27,13 @@ _SUBJECT_LENGTH_MAX = 40
 
 def author_span(traceback: TracebackType | None, files: Collection[str]) -> Span | None:
     """The innermost place of `traceback` in one of `files`, or None."""
-    found: Span | None = None
+    span: Span | None = None
     while traceback is not None:
         code = traceback.tb_frame.f_code
         if code.co_filename in files:
-            found = instruction_span(code, traceback.tb_lasti, traceback.tb_lineno)
+            span = instruction_span(code, traceback.tb_lasti, traceback.tb_lineno)
         traceback = traceback.tb_next
-    return found
+    return span
 
 
 def caller_span() -> Span:
@@ -46,8 +46,8 @@ def caller_span() -> Span:
 
 def instruction_span(code: CodeType, instruction: int, line: int) -> Span:
     """The place of the instruction at a byte offset of `code`; `line` is known even where its columns are not."""
-    places = islice(code.co_positions(), instruction // 2, None)
-    first, last, column, end_column = next(places, (line, None, None, None))
+    positions = islice(code.co_positions(), instruction // 2, None)
+    first, last, column, end_column = next(positions, (line, None, None, None))
     span = Span(
         code.co_filename, first or line, (column or 0) + 1, last, None if end_column is None else end_column + 1
     )
@@ -58,16 +58,16 @@ def instruction_span(code: CodeType, instruction: int, line: int) -> Span:
 def body_span(function: FunctionType) -> Span:
     """The place of the expression that a function or lambda evaluates."""
     code = function.__code__
-    places = [
+    positions = [
         (line, column, last, end)
         for line, last, column, end in code.co_positions()
         # The first instruction of a function has no place of its own, or an empty one.
         if line is not None and column is not None and last is not None and end is not None and column != end
     ]
-    if not places:
+    if not positions:
         return Span(code.co_filename, code.co_firstlineno)
-    line, column, *_ = min(places)
-    last, end = max((last, end) for _, _, last, end in places)
+    line, column, *_ = min(positions)
+    last, end = max((last, end) for _, _, last, end in positions)
     return in_characters(Span(code.co_filename, line, column + 1, last, end + 1))
 
 
@@ -87,13 +87,13 @@ def _in_characters(text: str, column: int) -> int:
 
 def yield_span(successors: Any, files: Collection[str]) -> Span | None:
     """The place of the `yield` at which a generator of a spec is suspended, or None."""
-    found: Span | None = None
+    span: Span | None = None
     while isinstance(successors, GeneratorType):
         frame = successors.gi_frame
         if frame is not None and frame.f_code.co_filename in files:
-            found = instruction_span(frame.f_code, frame.f_lasti, frame.f_lineno)
+            span = instruction_span(frame.f_code, frame.f_lasti, frame.f_lineno)
         successors = successors.gi_yieldfrom
-    return found
+    return span
 
 
 def blamed(error: Exception, files: Collection[str]) -> KmcError:

@@ -186,9 +186,9 @@ _RULES: tuple[_Rule, ...] = (
 
 def _type(message: str) -> EvaluationError:
     for pattern, code, words in _RULES:
-        found = re.match(pattern, message)
-        if found:
-            text, help_line = words(*found.groups())
+        match = re.match(pattern, message)
+        if match:
+            text, help_line = words(*match.groups())
             return EvaluationError(code, text, help=help_line)
     # A function inside of a function has a longer name in Python.
     called = re.match(r"(?:\w+\.<locals>\.)*(\w+|<lambda>)\(\) (.*)", message)
