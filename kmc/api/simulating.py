@@ -105,7 +105,7 @@ def simulate(
         asked,
         seed=random.SystemRandom().randrange(_SEEDS) if seed is None else seed,
         depth=depth,
-        number=number,
+        count=number,
         start=first,
         progress=progress,
         limits=limits,

@@ -20,11 +20,11 @@ taken.
 """
 
 
-def bit_of(rows: Array, number: int) -> NDArray[np.bool_]:
-    """Bit `number` of each row of unsigned integers; the lowest bit of the first word is bit 0."""
-    word, bit = divmod(number, 8 * rows.dtype.itemsize)
-    found: NDArray[np.bool_] = rows[:, word] >> rows.dtype.type(bit) & rows.dtype.type(1) != 0
-    return found
+def bit_of(rows: Array, position: int) -> NDArray[np.bool_]:
+    """Bit `position` of each row of unsigned integers; the lowest bit of the first word is bit 0."""
+    word, bit = divmod(position, 8 * rows.dtype.itemsize)
+    bits: NDArray[np.bool_] = rows[:, word] >> rows.dtype.type(bit) & rows.dtype.type(1) != 0
+    return bits
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,7 +69,7 @@ def early_queries(problem: TemporalProblem) -> tuple[EarlyQuery, ...]:
     if any(_looks_ahead(fair.steps) for fair in problem.fairness):
         return ()
     queries = (query for check in problem.checks for query in check.queries)
-    return tuple(dict.fromkeys(found for found in map(_early, queries) if not _needs_targets(found)))
+    return tuple(dict.fromkeys(early for early in map(_early, queries) if not _needs_targets(early)))
 
 
 def staying(condition: Recurrence | Response) -> StateSet:

@@ -111,13 +111,13 @@ def _with_sign(sign: str, parts: tuple[Formula, ...], empty: str, free: frozense
 
 def _operand(formula: Formula, free: frozenset[str]) -> str:
     """The text of a formula, in parentheses where something binds it."""
-    found = text_of(formula, free)
-    single = isinstance(formula, Not | Always | Eventually | Fair | Truth) or found.isidentifier()
-    if found.startswith(("\\E", "\\A")):
-        return f"({found})"
+    text = text_of(formula, free)
+    single = isinstance(formula, Not | Always | Eventually | Fair | Truth) or text.isidentifier()
+    if text.startswith(("\\E", "\\A")):
+        return f"({text})"
     if isinstance(formula, ActionSteps):
         single = True
-    return found if single or (len(parts_of(formula)) == 1 and not isinstance(formula, Enabled)) else f"({found})"
+    return text if single or (len(parts_of(formula)) == 1 and not isinstance(formula, Enabled)) else f"({text})"
 
 
 def _function_text(function: Callable[..., Any], free: frozenset[str]) -> str:
@@ -143,7 +143,7 @@ class _Bound(ast.NodeTransformer):
     def __init__(self, function: Callable[..., Any], value_text: Callable[[Any], str], free: frozenset[str]) -> None:
         cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
         texts = {name: _cell_text(cell, value_text) for name, cell in cells if name not in free}
-        self._texts = {name: found for name, found in texts.items() if found is not None}
+        self._texts = {name: text for name, text in texts.items() if text is not None}
 
     def visit_Name(self, node: ast.Name) -> ast.Name:
         """The name, or the text of its value."""

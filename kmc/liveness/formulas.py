@@ -247,24 +247,24 @@ def with_parts(formula: Formula, change: Callable[[Formula], Formula]) -> Formul
 
 def constant_truth(formula: Formula) -> bool | None:
     """The truth that constants alone give a bound formula, such as one about an empty set; None if they do not."""
-    found = [constant_truth(part) for part in parts_of(formula)]
+    truths = [constant_truth(part) for part in parts_of(formula)]
     match formula:
         case Truth(value):
             return value
         case Always() | Eventually():
-            return found[0]
+            return truths[0]
         case Not():
-            return None if found[0] is None else not found[0]
+            return None if truths[0] is None else not truths[0]
         case And() | ForAll():
-            return False if False in found else None if None in found else True
+            return False if False in truths else None if None in truths else True
         case Or() | ThereExists():
-            return True if True in found else None if None in found else False
+            return True if True in truths else None if None in truths else False
         case Implies() | LeadsTo():
-            if found[0] is False or found[1] is True:
+            if truths[0] is False or truths[1] is True:
                 return True
-            return False if found == [True, False] else None
+            return False if truths == [True, False] else None
         case Iff():
-            return None if None in found else found[0] == found[1]
+            return None if None in truths else truths[0] == truths[1]
         case _:
             return None
 

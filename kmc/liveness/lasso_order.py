@@ -65,7 +65,7 @@ def least_answer(
     """
     for one in asked:
         bound = below if known is None else order(known[1])[0].or_alike
-        found = answer(one, bound)
-        if found is not None and (known is None or order(found) < order(known[1])):
-            known = one, found
+        answered = answer(one, bound)
+        if answered is not None and (known is None or order(answered) < order(known[1])):
+            known = one, answered
     return known

@@ -76,8 +76,8 @@ class NumberedPredicates:
                 known = self._of_states
                 return AtomHolds(known.setdefault(_identity(function), (len(known), function))[0])
             case Enabled(steps):
-                found = self.steps(steps)
-                return NO_STATES if found == NO_STEPS else HasStep(found)
+                step_set = self.steps(steps)
+                return NO_STATES if step_set == NO_STEPS else HasStep(step_set)
             case Not(part):
                 return not_states(self.states(part))
             case And() | ForAll():

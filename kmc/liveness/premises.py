@@ -37,9 +37,9 @@ def _groups(formula: Formula) -> Iterator[list[Formula]]:
             for part in parts:
                 yield from _groups(Always(part))
         case _:
-            found = _premises(formula)
-            if found:
-                yield found
+            premises = _premises(formula)
+            if premises:
+                yield premises
 
 
 def _premises(formula: Formula) -> list[Formula]:
@@ -54,7 +54,7 @@ def _premises(formula: Formula) -> list[Formula]:
         case Always(part) if isinstance(part, Implies | ForAll | Always):
             return _premises(part)
         case ForAll():
-            found = [_premises(part) for part in parts_of(formula)]
-            return [premise for premises in found for premise in premises] if all(found) else []
+            of_parts = [_premises(part) for part in parts_of(formula)]
+            return [premise for premises in of_parts for premise in premises] if all(of_parts) else []
         case _:
             return []

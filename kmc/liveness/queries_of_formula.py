@@ -65,45 +65,45 @@ class _Draft:
 
 def queries_of(core: Core) -> tuple[LassoQuery, ...]:
     """Queries that together are answered by the behaviours that satisfy `core`, and by no others."""
-    found = dict.fromkeys(query for draft in _drafts(core) for query in _finished(draft))
-    return tuple(found)
+    queries = dict.fromkeys(query for draft in _drafts(core) for query in _finished(draft))
+    return tuple(queries)
 
 
 def _drafts(core: Core) -> list[_Draft]:
     match core:
         case Now(states):
-            found = [_Draft((Phase(enters_at=states),))]
+            drafts = [_Draft((Phase(enters_at=states),))]
         case Box(steps):
-            found = [_Draft((Phase(steps=steps),))]
+            drafts = [_Draft((Phase(steps=steps),))]
         case Diamond(steps):
-            found = [_Draft((Phase(), Phase(entered_by=steps)))]
+            drafts = [_Draft((Phase(), Phase(entered_by=steps)))]
         case Recurrence() | Settled() | Response():
-            found = [_Draft((Phase(),), (core,))]
+            drafts = [_Draft((Phase(),), (core,))]
         case Finally(part):
-            found = [late for draft in _drafts(part) for late in _at_any_time(draft)]
+            drafts = [late for draft in _drafts(part) for late in _at_any_time(draft)]
         case Globally(part):
-            found = _always(part)
+            drafts = _always(part)
         case Conjunction(parts):
-            found = [_Draft((Phase(),))]
+            drafts = [_Draft((Phase(),))]
             for part in parts:
                 others = _drafts(part)
-                found = _bounded(both for one in found for other in others for both in _conjoined(one, other))
+                drafts = _bounded(both for one in drafts for other in others for both in _conjoined(one, other))
         case Disjunction(parts):
-            found = [draft for part in parts for draft in _drafts(part)]
+            drafts = [draft for part in parts for draft in _drafts(part)]
         case _:
             assert_never(core)
-    return _bounded(found)
+    return _bounded(drafts)
 
 
 def _bounded(drafts: Iterable[_Draft]) -> list[_Draft]:
     """Those that are not obviously empty, each once."""
-    found: dict[_Draft, None] = {}
+    distinct: dict[_Draft, None] = {}
     for draft in drafts:
         if not any(map(_is_empty, draft.phases)):
-            found[draft] = None
-        if len(found) > QUERIES_MAX:
+            distinct[draft] = None
+        if len(distinct) > QUERIES_MAX:
             raise TooManyCases
-    return list(found)
+    return list(distinct)
 
 
 def _is_empty(phase: Phase) -> bool:
@@ -119,14 +119,14 @@ def _at_any_time(draft: _Draft) -> Iterator[_Draft]:
 
 def _always(part: Core) -> list[_Draft]:
     """[] of states, or of a disjunction of states and temporal formulas that are not tails."""
-    parts = part.parts if isinstance(part, Disjunction) else (part,)
+    alternatives = part.parts if isinstance(part, Disjunction) else (part,)
     states: StateSet = NO_STATES
     lasting: list[Core] = []
     awaited: list[Core] = []
-    for one in parts:
+    for one in alternatives:
         match one:
-            case Now(found):
-                states = found
+            case Now(chosen):
+                states = chosen
             case Globally() | Box():
                 lasting.append(one)
             case Finally(inside):
@@ -156,10 +156,10 @@ def _until_lasting(states: StateSet, lasting: Sequence[Core]) -> Iterator[_Draft
 
 def _after_the_last(awaited: Core, rest: Core) -> Iterator[_Draft]:
     """`awaited` holds at some time, and `rest` from the next state on."""
-    found = _split(awaited)
+    choices = _split(awaited)
     if isinstance(awaited, Diamond):
-        del found[1:]  # the step is taken at that time, and not later
-    for states, steps, later in found:
+        del choices[1:]  # the step is taken at that time, and not later
+    for states, steps, later in choices:
         entered_by = and_steps([from_states(states), steps])
         for draft in _drafts(all_([later, rest])):
             entered = replace(draft.phases[0], entered_by=entered_by)
@@ -184,16 +184,16 @@ def _split(core: Core) -> list[tuple[StateSet, StepSet, Core]]:
         case Globally(part):
             return [(states, steps, all_([later, core])) for states, steps, later in _split(part)]
         case Disjunction(parts):
-            return [found for part in parts for found in _split(part)]
+            return [choices for part in parts for choices in _split(part)]
         case Conjunction(parts):
-            found: list[tuple[StateSet, StepSet, Core]] = [(AllStates(), AllSteps(), TRUE)]
+            choices: list[tuple[StateSet, StepSet, Core]] = [(AllStates(), AllSteps(), TRUE)]
             for part in parts:
-                found = [
+                choices = [
                     (and_states([states, more]), and_steps([steps, taken]), all_([later, next_later]))
-                    for states, steps, later in found
+                    for states, steps, later in choices
                     for more, taken, next_later in _split(part)
                 ]
-            return found
+            return choices
         case _:
             raise AssertionError(core)
 
@@ -220,11 +220,11 @@ def _interleaved(one: tuple[Phase, ...], other: tuple[Phase, ...]) -> Iterator[t
 def _merged(one: Phase, other: Phase, one_enters: bool, other_enters: bool) -> Phase:
     """A phase in both; a step into it is one into the phase that is entered, and stays in the one that is not."""
     return Phase(
-        enters_at=and_states(part.enters_at for part, enters in ((one, one_enters), (other, other_enters)) if enters),
+        enters_at=and_states(phase.enters_at for phase, enters in ((one, one_enters), (other, other_enters)) if enters),
         states=and_states([one.states, other.states]),
         steps=and_steps([one.steps, other.steps]),
         entered_by=and_steps(
-            part.entered_by if enters else part.steps for part, enters in ((one, one_enters), (other, other_enters))
+            phase.entered_by if enters else phase.steps for phase, enters in ((one, one_enters), (other, other_enters))
         ),
     )
 

@@ -75,8 +75,8 @@ def _why_true(behaviour: EndlessBehaviour, formula: Formula, position: int) -> s
             return _true(part, next(at for at in _from(behaviour, position) if behaviour.satisfies(part, at)))
         case Always(Eventually(part)) | Eventually(part) if is_of_steps(part):
             is_endless = isinstance(formula, Always)
-            found = _from(behaviour, behaviour.loop if is_endless else position)
-            at = next(at for at in found if behaviour.changes(at) and behaviour.takes(part, at))
+            positions = _from(behaviour, behaviour.loop if is_endless else position)
+            at = next(at for at in positions if behaviour.changes(at) and behaviour.takes(part, at))
             return f"{_step(behaviour, at)} is {_quoted(part)}{', again and again' if is_endless else ''}"
         case Always(part) if is_of_states(part):
             since = f" from state {position + 1} on" if position else ""

@@ -139,10 +139,10 @@ def _cases(values: Iterable[Any], formula: Callable[[Any], Operand]) -> tuple[st
         raise SpecError("KMC701", "the formula of a quantifier is a function of one value", span, advice)
     (variable,) = inspect.signature(formula).parameters
     try:
-        found = ordered(values)
+        members = ordered(values)
     except TypeError:
         raise SpecError("KMC701", f"{shown(values)} is not a set of values", span, "name a set or a type") from None
-    return variable, tuple((value, as_formula(formula(value), span)) for value in found)
+    return variable, tuple((value, as_formula(formula(value), span)) for value in members)
 
 
 def steps(action: Predicate, *arguments: Any, **named: Any) -> FunctionLeaf:

@@ -62,11 +62,11 @@ def raise_temporal_error(model: Model, problem: TemporalProblem, state: State) -
     for error in relation.errors(state):
         raise error
     behaviours = behaviours_of(model, problem, [state], 1)
-    for number in range(len(problem.atoms)):
-        behaviours.has(AtomHolds(number), 0)
+    for index in range(len(problem.atoms)):
+        behaviours.has(AtomHolds(index), 0)
     for target in behaviours.targets(0):
-        for number in range(len(problem.step_atoms)):
-            behaviours.has_step(StepAtomHolds(number), 0, target)
+        for index in range(len(problem.step_atoms)):
+            behaviours.has_step(StepAtomHolds(index), 0, target)
 
 
 def _all_hold(model: Model, predicates: tuple[Predicate, ...], *states: State) -> bool:

@@ -71,11 +71,11 @@ def fails_at_end(model: Model, name: str, states: Sequence[State], loop: int | N
 def property_called(model: Model, name: str) -> Predicate | TemporalProperty:
     """The property that a check can find violated; TraceError KMC428 if the spec has none of this name."""
     declared = model.spec.properties
-    known = {name: prop for name, prop in declared.items() if isinstance(prop, (*_CHECKED, TemporalProperty))}
-    found = known.get(name)
-    if not isinstance(found, Predicate | TemporalProperty):
+    known = {name: each for name, each in declared.items() if isinstance(each, (*_CHECKED, TemporalProperty))}
+    prop = known.get(name)
+    if not isinstance(prop, Predicate | TemporalProperty):
         raise TraceError("KMC428", f"the spec has no property '{name}'", help=did_you_mean(name, known))
-    return found
+    return prop
 
 
 def _is_refuted(model: Model, prop: TemporalProperty, states: Sequence[State], loop: int | None) -> bool:

@@ -141,10 +141,10 @@ class Search:
                 self._stopped = Bound.STATES
                 return
             storing = depth_limit is None or len(self.graph.levels) < depth_limit
-            for number in level:
+            for index in level:
                 if self._expanded % _CLOCK_EVERY == 0 and self._out_of_resources():
                     return
-                self._expand(number, storing)
+                self._expand(index, storing)
                 self._expanded += 1
             expanded, level = level, self._next_level()
         if self._beyond_bound:
@@ -221,8 +221,8 @@ class Search:
             return False
         return source is None or all(holds(c, files, source, state) for c in model.action_constraints)
 
-    def _expand(self, number: int, storing: bool) -> None:
-        source = self.graph.states[number]
+    def _expand(self, index: int, storing: bool) -> None:
+        source = self.graph.states[index]
         fired: dict[str, int] = {}
         steps, errors = self._steps(source)
         for action, _, successor in steps:
@@ -230,16 +230,16 @@ class Search:
             fired[action.title] = fired.get(action.title, 0) + 1
             try:
                 in_model = self._in_model(successor, source)
-                self._take(number, successor, in_model=in_model, storing=storing)
-                self._check_step(number, source, successor)
+                self._take(index, successor, in_model=in_model, storing=storing)
+                self._check_step(index, source, successor)
             except KmcError as error:
                 errors.append(error)
         self._coverage.credit(fired)
         for failure in errors:
             verdict = Verdict.ASSERTION if isinstance(failure, AssertionFailure) else Verdict.ERROR
-            self._findings.add(Finding(verdict, None, 0, None, source, number, failure))
+            self._findings.add(Finding(verdict, None, 0, None, source, index, failure))
         if not steps and not errors and self._model.deadlock:
-            self._findings.add(Finding(Verdict.DEADLOCK, None, 0, None, source, number))
+            self._findings.add(Finding(Verdict.DEADLOCK, None, 0, None, source, index))
 
     def _steps(self, source: Any) -> tuple[list[Step], list[KmcError]]:
         try:
@@ -293,13 +293,13 @@ class Search:
         self._failing.add(finding.state)
         self._findings.add(finding, self.graph.known.orbit(finding.state))
 
-    def _check_step(self, number: int, source: Any, successor: State) -> None:
+    def _check_step(self, index: int, source: Any, successor: State) -> None:
         properties, files = self._model.predicates(Role.CHECKED, 2), self._model.spec.files
         failed = [order for order, prop in enumerate(properties) if not holds(prop, files, source, successor)]
         for order in failed:
-            place = len(self._model.invariants) + order
+            position = len(self._model.invariants) + order
             self._findings.add(
-                Finding(Verdict.VIOLATION, properties[order].name, place, number, successor, is_step=True)
+                Finding(Verdict.VIOLATION, properties[order].name, position, index, successor, is_step=True)
             )
 
     def _temporal(self, problem: TemporalProblem) -> TemporalOutcome:

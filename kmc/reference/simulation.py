@@ -72,21 +72,21 @@ def simulate(
     *,
     seed: int,
     depth: int,
-    number: int,
+    count: int,
     start: State | None = None,
     progress: Callable[[SimulationCounters], None] | None = None,
     limits: Limits | None = None,
 ) -> SimulationResult:
-    """Run `number` behaviours of at most `depth` states from the initial states, or from `start`.
+    """Run `count` behaviours of at most `depth` states from the initial states, or from `start`.
 
     Stops at the first violation, whose trace need not be the shortest, at a limit of time or memory, and at Ctrl-C.
     `progress` is called about once a second. Raises KmcError when there is no initial state, and ValueError when
-    `depth` or `number` is less than 1.
+    `depth` or `count` is less than 1.
     """
-    if depth < 1 or number < 1:
-        raise ValueError(f"depth and number are at least 1, not {depth} and {number}")
+    if depth < 1 or count < 1:
+        raise ValueError(f"depth and count are at least 1, not {depth} and {count}")
     run = _Simulation(model, seed, depth, limits or Limits(), progress)
-    return run.result(interrupted=run.behaviours(number, start))
+    return run.result(interrupted=run.behaviours(count, start))
 
 
 class _Stop(Exception):
@@ -121,7 +121,7 @@ class _Simulation:
         self._stop = _Stop()
         self._began = self._told = time.monotonic()
 
-    def behaviours(self, number: int, start: State | None) -> bool:
+    def behaviours(self, count: int, start: State | None) -> bool:
         """Run the behaviours; True when Ctrl-C ended them."""
         try:
             beginnings = sorted(initial_states(self._model), key=sort_key) if start is None else [start]
@@ -129,7 +129,7 @@ class _Simulation:
             for state in beginnings:
                 self._check_state([TraceStep(state)])
             beginnings = [state for state in beginnings if self._in_model(state)]
-            for _ in range(number if beginnings else 0):
+            for _ in range(count if beginnings else 0):
                 self._behaviour(beginnings[self._below(len(beginnings))])
         except _Stop as stop:
             self._stop = stop

@@ -24,7 +24,7 @@ NO_DEADLOCK = "CHECK_DEADLOCK FALSE"
 
 def run(model: Model, *, seed: int = 1, depth: int = 20, number: int = 5) -> SimulationResult:
     """A short simulation."""
-    return simulate(model, seed=seed, depth=depth, number=number)
+    return simulate(model, seed=seed, depth=depth, count=number)
 
 
 def violation_in(model: Model, *, seed: int = 1) -> Violation:
@@ -76,7 +76,7 @@ class TestBehaviours:
     def test_a_given_start_replaces_the_initial_states(self, tmp_path: Path) -> None:
         model = model_of(tmp_path, COUNTER)
         start = model.spec.state_class(n=2)
-        violation = simulate(model, seed=1, depth=9, number=1, start=start).violation
+        violation = simulate(model, seed=1, depth=9, count=1, start=start).violation
         assert violation is not None
         replay(model, violation.trace, start)
         assert [step.state.n for step in violation.trace.steps] == [2, 3]
@@ -130,7 +130,7 @@ class TestChecks:
 
     def test_a_deadlock_is_found_among_many_states(self, tmp_path: Path) -> None:
         model = model_of(tmp_path, PHILOSOPHERS)
-        violation = simulate(model, seed=3, depth=100, number=50).violation
+        violation = simulate(model, seed=3, depth=100, count=50).violation
         assert violation is not None
         check_violation(model, violation)
         assert all(violation.trace.steps[-1].state.left.values())
@@ -235,7 +235,7 @@ from kmc.spec.variables import encode_state
 root = find_spec_root("kraft")
 model = bind(root, find_model(root, "restarts"))
 for seed in range(6):
-    result = simulate(model, seed=seed, depth=60, number=4)
+    result = simulate(model, seed=seed, depth=60, count=4)
     print(result.counters.generated, result.generated_by_action)
     for step in result.violation.trace.steps if result.violation else ():
         print(step.label, encode_state(step.state, model.spec.variables))
@@ -252,11 +252,11 @@ def output_with(hash_seed: str) -> str:
 
 class TestEnds:
     def test_a_limit_of_time_ends_it(self, tmp_path: Path) -> None:
-        result = simulate(model_of(tmp_path, COUNTER), seed=1, depth=9, number=9, limits=Limits(seconds=0))
+        result = simulate(model_of(tmp_path, COUNTER), seed=1, depth=9, count=9, limits=Limits(seconds=0))
         assert (result.bound, result.violation) == (Bound.TIME, None)
 
     def test_a_limit_of_memory_ends_it(self, tmp_path: Path) -> None:
-        result = simulate(model_of(tmp_path, COUNTER), seed=1, depth=9, number=9, limits=Limits(memory_bytes=1))
+        result = simulate(model_of(tmp_path, COUNTER), seed=1, depth=9, count=9, limits=Limits(memory_bytes=1))
         assert (result.bound, result.violation) == (Bound.MEMORY, None)
 
     def test_an_interrupt_ends_it_with_the_counts_so_far(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -269,14 +269,14 @@ class TestEnds:
 
         monkeypatch.setattr(simulation, "PROGRESS_SECONDS", 0.0)
         model = model_of(tmp_path, COUNTER, NO_DEADLOCK)
-        result = simulate(model, seed=1, depth=9, number=9, progress=interrupt_third)
+        result = simulate(model, seed=1, depth=9, count=9, progress=interrupt_third)
         assert (result.interrupted, result.counters.generated, result.counters.behaviours) == (True, 3, 1)
 
     def test_progress_tells_how_far_it_has_come(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         told: list[int] = []
         monkeypatch.setattr(simulation, "PROGRESS_SECONDS", 0.0)
         model = model_of(tmp_path, COUNTER, NO_DEADLOCK)
-        simulate(model, seed=1, depth=3, number=2, progress=lambda counters: told.append(counters.generated))
+        simulate(model, seed=1, depth=3, count=2, progress=lambda counters: told.append(counters.generated))
         assert told == [1, 2, 3, 4]
 
     def test_no_initial_state_is_an_error(self, tmp_path: Path) -> None:

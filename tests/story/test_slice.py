@@ -168,7 +168,7 @@ def test_a_random_behaviour_of_a_shipped_spec_is_cut_to_what_matters() -> None:
     model = bind(root, file)
     lengths = []
     for seed in range(20):
-        violation = simulate(model, seed=seed, depth=30, number=50).violation
+        violation = simulate(model, seed=seed, depth=30, count=50).violation
         assert violation is not None
         found = slice_of(model, violation)
         assert found is not None

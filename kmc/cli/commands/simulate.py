@@ -230,7 +230,7 @@ def _behaviours(options: SimulateOptions, model: Model, start: State) -> Simulat
             model,
             seed=random.SystemRandom().randrange(SEEDS) if options.seed is None else options.seed,
             depth=options.depth,
-            number=options.number,
+            count=options.number,
             start=start,
             progress=progress,
             limits=Limits(seconds=options.timeout, memory_bytes=options.memory),

@@ -58,12 +58,12 @@ class Corpus:
     states: tuple[Mapping[str, Any], ...]
     sources: tuple[SourceState, ...]
 
-    def variables_of(self, number: int) -> dict[str, Tla]:
-        """The TLA+ variables of state `number`; TraceError for an invalid value."""
+    def variables_of(self, index: int) -> dict[str, Tla]:
+        """The TLA+ variables of state `index`; TraceError for an invalid value."""
         try:
-            return {name: value_of(raw) for name, raw in self.states[number].items()}
+            return {name: value_of(raw) for name, raw in self.states[index].items()}
         except TraceError as error:
-            raise error.noting(f"in state {number} of {self.path}") from None
+            raise error.noting(f"in state {index} of {self.path}") from None
 
 
 def read_corpus(path: Path) -> Corpus:
@@ -162,8 +162,8 @@ class _Reader:
     def corpus(self, document: Any) -> Corpus:
         self._require(isinstance(document, dict), "it is not a JSON object")
         states = self._list(document, "states")
-        for number, state in enumerate(states):
-            self._require(isinstance(state, dict), f"state {number} is not an object")
+        for index, state in enumerate(states):
+            self._require(isinstance(state, dict), f"state {index} is not an object")
         sources = self._list(document, "sources")
         return Corpus(
             path=self._path,
@@ -187,20 +187,20 @@ class _Reader:
         )
 
     def _list(self, document: dict[str, Any], key: str) -> list[Any]:
-        found = document.get(key)
-        if not isinstance(found, list):
+        entries = document.get(key)
+        if not isinstance(entries, list):
             self._refuse(f"'{key}' is not a list")
-        return found
+        return entries
 
     def _names(self, document: dict[str, Any], key: str) -> tuple[str, ...]:
         names = self._list(document, key)
         self._require(all(isinstance(name, str) for name in names), f"'{key}' holds something that is not a name")
         return tuple(names)
 
-    def _constants(self, found: Any) -> Iterator[Assignment]:
-        if not isinstance(found, dict):
+    def _constants(self, constants: Any) -> Iterator[Assignment]:
+        if not isinstance(constants, dict):
             self._refuse("'constants' is not an object")
-        for name, raw in found.items():
+        for name, raw in constants.items():
             yield Assignment(name, self._constant(name, raw), Span(str(self._path), 1))
 
     def _constant(self, name: str, raw: Any) -> Raw:

@@ -170,8 +170,8 @@ class _Comparison:
 
     def check_states(self) -> None:
         """Decode and encode the states that no source has needed."""
-        for number in range(len(self._corpus.states)):
-            self._state(number)
+        for index in range(len(self._corpus.states)):
+            self._state(index)
 
     def report(self, sources: int) -> ConformanceReport:
         """The outcome so far, of `sources` sources."""
@@ -194,18 +194,18 @@ class _Comparison:
             ),
         )
 
-    def _state(self, number: int) -> State:
-        if number not in self._states:
-            self._states[number] = _decoded(self._spec, self._corpus, number)
-        return self._states[number]
+    def _state(self, index: int) -> State:
+        if index not in self._states:
+            self._states[index] = _decoded(self._spec, self._corpus, index)
+        return self._states[index]
 
-    def _our_steps(self, number: int) -> Counter[_Step]:
+    def _our_steps(self, index: int) -> Counter[_Step]:
         steps: Counter[_Step] = Counter()
         try:
-            for action, arguments, successor, times in self._steps(self._state(number)):
+            for action, arguments, successor, times in self._steps(self._state(index)):
                 steps[action.title, self._named(action, arguments), successor] += times
         except EvaluationError as error:
-            raise error.noting(f"from state {number} of {self._corpus.path}") from error
+            raise error.noting(f"from state {index} of {self._corpus.path}") from error
         return steps
 
     def _named(self, action: Action, arguments: Arguments) -> Parameters:
@@ -223,23 +223,23 @@ class _Comparison:
             self._edges[title] += 1
             self._generated[title] += times
 
-    def _compared(self, number: int, theirs: Counter[_Step], ours: Counter[_Step]) -> Iterator[Difference]:
+    def _compared(self, index: int, theirs: Counter[_Step], ours: Counter[_Step]) -> Iterator[Difference]:
         if theirs == ours:
             return
-        source = self._state(number)
+        source = self._state(index)
         missing = [step for step in theirs if step not in ours]
         extra = sorted((step for step in ours if step not in theirs), key=_display_order)
         for step in theirs:
             if step in ours and theirs[step] != ours[step]:
-                yield Difference(number, *step[:2], DifferenceKind.TIMES, theirs[step], ours[step], (), False)
+                yield Difference(index, *step[:2], DifferenceKind.TIMES, theirs[step], ours[step], (), False)
         for step in missing:
             other = _closest(step, extra)
             parts = self._parts(step[2], source if other is None else other)
-            yield Difference(number, *step[:2], DifferenceKind.MISSING, theirs[step], 0, parts, other is None)
+            yield Difference(index, *step[:2], DifferenceKind.MISSING, theirs[step], 0, parts, other is None)
         for step in extra:
             other = _closest(step, missing)
             parts = self._parts(source if other is None else other, step[2])
-            yield Difference(number, *step[:2], DifferenceKind.EXTRA, 0, ours[step], parts, other is None)
+            yield Difference(index, *step[:2], DifferenceKind.EXTRA, 0, ours[step], parts, other is None)
 
     def _parts(self, left: Any, right: Any) -> tuple[Part, ...]:
         table = self._spec.variables
@@ -265,27 +265,27 @@ def _closest(step: _Step, others: Iterable[_Step]) -> Any:
     return min(candidates, key=distance)[2]
 
 
-def _decoded(spec: Spec, corpus: Corpus, number: int) -> State:
-    """State `number` of the corpus, which must encode to the text in the corpus."""
-    variables = corpus.variables_of(number)
-    where = f"in state {number} of {corpus.path}"
+def _decoded(spec: Spec, corpus: Corpus, index: int) -> State:
+    """State `index` of the corpus, which must encode to the text in the corpus."""
+    variables = corpus.variables_of(index)
+    where = f"in state {index} of {corpus.path}"
     try:
         state = decode_state(variables, spec.state_class, spec.variables)
     except TraceError as error:
         raise error.noting(where) from None
     except KmcError as error:
         raise TraceError("KMC434", error.message, None, error.help, (*error.notes, where)) from None
-    _check_round_trip(corpus.states[number], encode_state(state, spec.variables), where)
+    _check_round_trip(corpus.states[index], encode_state(state, spec.variables), where)
     return state
 
 
 def _check_round_trip(given: Mapping[str, Any], encoded: Mapping[str, Tla], where: str) -> None:
     for name, raw in given.items():
-        wanted, found = raw_text(raw), canonical_text(encoded[name])
-        if wanted != found:
+        wanted, actual = raw_text(raw), canonical_text(encoded[name])
+        if wanted != actual:
             raise TraceError(
                 "KMC435",
-                f"variable '{name}' does not come back as it was: {shortened(wanted)} becomes {shortened(found)}",
+                f"variable '{name}' does not come back as it was: {shortened(wanted)} becomes {shortened(actual)}",
                 help="the spec's table of variables loses or changes something",
                 notes=(where,),
             )

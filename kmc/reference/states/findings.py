@@ -18,7 +18,7 @@ _KINDS = (Verdict.ERROR, Verdict.ASSERTION, Verdict.DEADLOCK, Verdict.VIOLATION)
 class Finding:
     """A failure in `state`.
 
-    `number` is given when the failing state is the stored state that was being expanded (deadlock, a failed assert, an
+    `index` is given when the failing state is the stored state that was being expanded (deadlock, a failed assert, an
     action that raised); otherwise `state` was generated from the stored state `source`, or initially (None). `order`
     is the place of the property in the model.
     """
@@ -28,7 +28,7 @@ class Finding:
     order: int
     source: int | None
     state: State
-    number: int | None = None
+    index: int | None = None
     error: KmcError | None = None
     is_step: bool = False
 
@@ -72,8 +72,8 @@ class Findings:
         return min(candidates, key=lambda finding: self._rank(finding, graph))
 
     def _length(self, finding: Finding, graph: StateGraph) -> int:
-        if finding.number is not None:
-            return graph.level_of(finding.number)
+        if finding.index is not None:
+            return graph.level_of(finding.index)
         return 1 if finding.source is None else graph.level_of(finding.source) + 1
 
     def _rank(self, finding: Finding, graph: StateGraph) -> tuple[SortKey, SortKey, SortKey]:
@@ -86,5 +86,5 @@ def error_rank(error: KmcError | None) -> SortKey:
     if error is None:
         return ()
     span = error.span
-    place = (span.path, span.line, span.column) if span is not None else ("", 0, 0)
-    return (*place, error.code, error.message, error.notes)
+    position = (span.path, span.line, span.column) if span is not None else ("", 0, 0)
+    return (*position, error.code, error.message, error.notes)

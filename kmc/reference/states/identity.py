@@ -46,20 +46,20 @@ class StateSet:
 
     def find(self, state: State) -> int | None:
         """The number of the state that counts as `state`, or None."""
-        found = self._ids.get(self.key(state))
-        if found is not None or not self._swaps:
-            return found
+        index = self._ids.get(self.key(state))
+        if index is not None or not self._swaps:
+            return index
         for swap, memo in self._swaps_for(state):
-            found = self._ids.get(self.key(permute_state(state, swap, memo)))
-            if found is not None:
-                return found
+            index = self._ids.get(self.key(permute_state(state, swap, memo)))
+            if index is not None:
+                return index
         return None
 
     def add(self, state: State) -> int:
         """Add a state that is not known; its number."""
-        number = len(self._ids)
-        self._ids[self.key(state)] = number
-        return number
+        index = len(self._ids)
+        self._ids[self.key(state)] = index
+        return index
 
     def key(self, state: State) -> Hashable:
         """The state, or the fields that the view keeps: the value to compare."""
@@ -83,11 +83,11 @@ class StateSet:
             return self._swaps
         used = tuple(frozenset(getattr(state, field)) for _, field in self._spawned)
         if used not in self._swaps_of:
-            parts = [(cls, members) for (cls, _), members in zip(self._spawned, used, strict=True)]
+            classes = [(cls, members) for (cls, _), members in zip(self._spawned, used, strict=True)]
             self._swaps_of[used] = [
                 (swap, memo)
                 for swap, memo in self._swaps
-                if all(keeps_unused(swap, cls, members) for cls, members in parts)
+                if all(keeps_unused(swap, cls, members) for cls, members in classes)
             ]
         return self._swaps_of[used]
 

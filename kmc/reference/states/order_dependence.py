@@ -24,8 +24,8 @@ from kmc.reference.states.findings import error_rank
 def order_dependent(model: Model, state: State, errors_of: Callable[[Any], list[KmcError]]) -> KmcError | None:
     """The error if an engine failed in a state and `errors_of` finds no error; None if no order explains this."""
     with every_turn(model):
-        found = errors_of(state)
-    return of_order(model, min(found, key=error_rank)) if found else None
+        errors = errors_of(state)
+    return of_order(model, min(errors, key=error_rank)) if errors else None
 
 
 def of_order(model: Model, error: KmcError) -> KmcError:
@@ -33,13 +33,13 @@ def of_order(model: Model, error: KmcError) -> KmcError:
     kind = InvariantError if isinstance(error, InvariantError) else EvaluationError
     what = "the members of a symmetric type" if model.symmetry else "the elements of a set"
     more = "; without symmetry, kmc can show a trace" if model.symmetry else ""
-    place = f" (line {error.span.line})" if error.span is not None else ""
+    line = f" (line {error.span.line})" if error.span is not None else ""
     return kind(
         "KMC262",
         f"whether this fails depends on the order of {what}, and they have none",
         _quantifier_span(error, model.spec.files) or error.span,
         f"make the condition evaluable for every element: test what an element needs in its own condition{more}",
-        (f"in some order: {error.message}{place}", *error.notes),
+        (f"in some order: {error.message}{line}", *error.notes),
     )
 
 
@@ -67,8 +67,8 @@ def _all(items: Iterable[Any]) -> bool:
 def _builtins(model: Model) -> list[dict[str, Any]]:
     """The tables of built-in names of a spec's modules: one table, except for specs that were not loaded from files."""
     functions = [action.function for action in model.spec.actions]
-    found = [function.__globals__["__builtins__"] for function in functions]
-    return [table for number, table in enumerate(found) if not any(table is other for other in found[:number])]
+    tables = [function.__globals__["__builtins__"] for function in functions]
+    return [table for index, table in enumerate(tables) if not any(table is other for other in tables[:index])]
 
 
 def _quantifier_span(error: KmcError, files: Iterable[str]) -> Span | None:

@@ -86,10 +86,10 @@ def error_at_end(model: Model, trace: Trace, state: State, error: KmcError) -> K
     last = trace.steps[-1].state
     if last == state:
         return error
-    found = min((e for e in errors_at(model, last) if _kind(e) == _kind(error)), key=error_rank, default=None)
-    if found is None:
+    error_here = min((e for e in errors_at(model, last) if _kind(e) == _kind(error)), key=error_rank, default=None)
+    if error_here is None:
         raise of_order(model, error)
-    return found
+    return error_here
 
 
 def _relation(model: Model, *actions: Action) -> NextStateRelation:
@@ -107,8 +107,8 @@ def _replay_step(model: Model, action: Action, before: Any, step: TraceStep, num
         )
     steps = _relation(model, action).steps(before)
     successors = []
-    for _, found, successor in steps:
-        if found == arguments:
+    for _, bound, successor in steps:
+        if bound == arguments:
             successors.append(successor)
             if successor == step.state:
                 break
@@ -137,12 +137,12 @@ def _refuse_step(model: Model, label: str, successors: list[State], state: State
 def _check_property(model: Model, violation: Violation) -> None:
     states = [step.state for step in violation.trace.steps]
     wanted: tuple[Predicate, ...] = model.predicates(Role.CHECKED, 2 if violation.is_step else 1)
-    found = next((prop for prop in wanted if prop.name == violation.name), None)
-    if found is None:
+    named = next((prop for prop in wanted if prop.name == violation.name), None)
+    if named is None:
         _refuse(f"the model has no property {violation.name} of this kind")
     if violation.is_step and (len(states) < 2 or is_stuttering(*states[-2:])):
         _refuse(f"the trace has no last step that could violate {violation.name}")
-    if holds(found, model.spec.files, *states[-2 if violation.is_step else -1 :]):
+    if holds(named, model.spec.files, *states[-2 if violation.is_step else -1 :]):
         _refuse(f"{violation.name} holds at the end of the trace")
 
 

@@ -26,27 +26,27 @@ class StateGraph:
 
     def offer(self, source: int | None, state: State) -> bool:
         """A state was generated from `source` (None: initially). Store it if it is new; True if it must be checked."""
-        number = self.known.find(state)
-        if number is None:
+        index = self.known.find(state)
+        if index is None:
             self.known.add(state)
             self.states.append(state)
             self._predecessors.append([] if source is None else [source])
             return True
-        if number < self._level_start:
+        if index < self._level_start:
             return False
-        if self.known.has_view and not self._is_winner(number, state):
-            return self._challenge(number, state, source)
+        if self.known.has_view and not self._is_winner(index, state):
+            return self._challenge(index, state, source)
         if source is not None:
-            self._predecessors[number].append(source)
+            self._predecessors[index].append(source)
         return False
 
-    def _is_winner(self, number: int, state: State) -> bool:
-        return any(image == self.states[number] for image in self.known.images(state))
+    def _is_winner(self, index: int, state: State) -> bool:
+        return any(image == self.states[index] for image in self.known.images(state))
 
-    def _challenge(self, number: int, state: State, source: int | None) -> bool:
-        if self.known.precedence(state) < self.known.precedence(self.states[number]):
-            self.states[number] = state
-            self._predecessors[number] = [] if source is None else [source]
+    def _challenge(self, index: int, state: State, source: int | None) -> bool:
+        if self.known.precedence(state) < self.known.precedence(self.states[index]):
+            self.states[index] = state
+            self._predecessors[index] = [] if source is None else [source]
         return True
 
     def is_known(self, state: State) -> bool:
@@ -55,8 +55,8 @@ class StateGraph:
 
     def stored(self, state: State) -> int | None:
         """The number of the stored state that equals `state` up to symmetry, or None."""
-        number = self.known.find(state)
-        return number if number is not None and self._is_winner(number, state) else None
+        index = self.known.find(state)
+        return index if index is not None and self._is_winner(index, state) else None
 
     def commit_level(self) -> range:
         """Close the level being built; the numbers of its states, empty when there are none."""
@@ -67,14 +67,14 @@ class StateGraph:
         self._level_start = len(self.states)
         return level
 
-    def chain(self, number: int) -> list[int]:
-        """The numbers of a shortest path to state `number`, taking the least predecessor at every level."""
-        path = [number]
+    def chain(self, index: int) -> list[int]:
+        """The numbers of a shortest path to state `index`, taking the least predecessor at every level."""
+        path = [index]
         while self._predecessors[path[-1]]:
             candidates = set(self._predecessors[path[-1]])
             path.append(min(candidates, key=lambda candidate: self.known.rank(self.states[candidate])))
         return path[::-1]
 
-    def level_of(self, number: int) -> int:
+    def level_of(self, index: int) -> int:
         """The level of a stored state, counted from 1."""
-        return bisect_right(self._starts, number)
+        return bisect_right(self._starts, index)

@@ -27,8 +27,8 @@ def trace_of(
     model: Model, relation: NextStateRelation, graph: StateGraph, finding: Finding, start: State | None
 ) -> Trace:
     """The trace that shows `finding`; `start` is the given first state, or None for the model's initial states."""
-    orbits = [graph.states[number] for number in _chain(graph, finding)]
-    if finding.number is None:
+    orbits = [graph.states[index] for index in _chain(graph, finding)]
+    if finding.index is None:
         orbits.append(finding.state)
     beginnings = [start] if start is not None else initial_states(model)
     return concrete_trace(model, relation, graph.known, orbits, beginnings, finding.name if finding.is_step else None)
@@ -55,13 +55,13 @@ def concrete_trace(
 
 
 def _chain(graph: StateGraph, finding: Finding) -> list[int]:
-    if finding.number is not None:
-        return graph.chain(finding.number)
+    if finding.index is not None:
+        return graph.chain(finding.index)
     source = [] if finding.source is None else graph.chain(finding.source)
-    number = None if finding.is_step else graph.stored(finding.state)
+    index = None if finding.is_step else graph.stored(finding.state)
     # With constraints, a failing state may have been stored at a later level, along a longer path.
-    if number is not None and graph.level_of(number) == len(source) + 1:
-        return graph.chain(number)[:-1]
+    if index is not None and graph.level_of(index) == len(source) + 1:
+        return graph.chain(index)[:-1]
     return source
 
 
@@ -84,14 +84,14 @@ def _least_step(
     steps: Iterable[Step] = [step for step in relation.steps(source) if _same(known, step[2], orbit)]
     if fails is not None:
         steps = [step for step in steps if fails(source, step[2])]
-    found = min(steps, key=relation.display_key, default=None)
-    if found is None:
+    least = min(steps, key=relation.display_key, default=None)
+    if least is None:
         raise InternalError(
             "KMC901",
             "no step leads to the next state of the counterexample",
             help="with symmetry, the spec treats permuted values differently: check without symmetry",
         )
-    return trace_step(found)
+    return trace_step(least)
 
 
 def trace_step(step: Step) -> TraceStep:

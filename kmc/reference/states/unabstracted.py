@@ -65,10 +65,10 @@ def unabstracted(model: Model, violation: Violation, start: State | None) -> tup
     runs = _runs(model, wanted, start)
     if cycle is not None:
         return violation, model.searched
-    found = [replace(violation, trace=run.trace()) for run in sorted(runs, key=lambda run: run.key)[:_ENDS_MAX]]
+    candidates = [replace(violation, trace=run.trace()) for run in sorted(runs, key=lambda run: run.key)[:_ENDS_MAX]]
     if violation.refutation is not None:
-        return found[0], model
-    shown = next((one for one in found if _is_shown(model, one, start)), None)
+        return candidates[0], model
+    shown = next((one for one in candidates if _is_shown(model, one, start)), None)
     if shown is not None:
         return shown, model
     if violation.verdict is Verdict.ERROR:
@@ -106,26 +106,26 @@ def _runs(model: Model, wanted: list[TraceStep], start: State | None) -> list[_R
     runs = [_Run(TraceStep(state), None, (sort_key(state),)) for state in first]
     if not runs:
         raise _unsound(model, "no initial state of the spec has the first state of the trace as its image", 1)
-    for number, step in enumerate(wanted[1:], start=2):
+    for position, step in enumerate(wanted[1:], start=2):
         runs = _continued(runs, relation, step, image)
         if not runs:
-            raise _unsound(model, f"{step.label} leads to state {number} of the trace from the images only", number)
+            raise _unsound(model, f"{step.label} leads to state {position} of the trace from the images only", position)
     return runs
 
 
 def _continued(runs: list[_Run], relation: NextStateRelation, wanted: TraceStep, image: Any) -> list[_Run]:
     """The least run to each state that is reached by a step like `wanted`."""
     arguments = tuple(value for _, value in wanted.arguments)
-    found: dict[Any, _Run] = {}
+    least_runs: dict[Any, _Run] = {}
     for run in runs:
         for step in _steps(relation, run.step.state, wanted.action, arguments):
             successor = step[2]
             if image(successor) != wanted.state:
                 continue
             longer = _Run(trace_step(step), run, (*run.key, sort_key(successor)))
-            if successor not in found or longer.key < found[successor].key:
-                found[successor] = longer
-    return sorted(found.values(), key=lambda run: run.key)[:_RUNS_MAX]
+            if successor not in least_runs or longer.key < least_runs[successor].key:
+                least_runs[successor] = longer
+    return sorted(least_runs.values(), key=lambda run: run.key)[:_RUNS_MAX]
 
 
 def _steps(relation: NextStateRelation, state: Any, title: str | None, arguments: tuple[Any, ...]) -> Iterator[Step]:
@@ -135,12 +135,12 @@ def _steps(relation: NextStateRelation, state: Any, title: str | None, arguments
                 yield instance.action, instance.arguments, successor
 
 
-def _unsound(model: Model, why: str, number: int) -> EvaluationError:
-    names = ", ".join(found.name for found in model.abstractions)
+def _unsound(model: Model, why: str, position: int) -> EvaluationError:
+    names = ", ".join(abstraction.name for abstraction in model.abstractions)
     return EvaluationError(
         "KMC274",
         f"{names} merges states that differ: {why}",
         model.abstractions[0].span,
         help="--verify-abstractions shows a state and its image that differ, and --no-abstractions checks without them",
-        notes=(f"the trace that was found has {number} states up to there",),
+        notes=(f"the trace that was found has {position} states up to there",),
     )

@@ -73,9 +73,9 @@ class Behaviours:
         """The number of states whose steps are known."""
         return len(self._steps)
 
-    def state(self, number: int) -> State:
+    def state(self, index: int) -> State:
         """The state with a number."""
-        return self.states[number] if number >= 0 else self.outside[-1 - number]
+        return self.states[index] if index >= 0 else self.outside[-1 - index]
 
     def targets(self, source: int) -> Iterable[int]:
         """The successors of an expanded state."""
@@ -97,29 +97,29 @@ class Behaviours:
 
         A predicate beside a false one is normally not evaluated, and whether it has a value must not depend on that.
         """
-        for number in range(self.inside):
+        for index in range(self.inside):
             for atom in range(len(self._problem.atoms)):
-                self._atom(atom, number)
+                self._atom(atom, index)
         for source, steps in enumerate(self._steps):
             for target in steps:
                 for predicate in self._problem.step_atoms:
                     self._truth(predicate, self.states[source], self.state(target))
 
-    def has(self, states: StateSet, number: int) -> bool:
+    def has(self, states: StateSet, index: int) -> bool:
         """Whether a state is in a set. The steps of a state are known only if it is expanded."""
         match states:
             case AllStates():
                 return True
             case AtomHolds(atom):
-                return self._atom(atom, number)
+                return self._atom(atom, index)
             case HasStep(steps):
-                return any(self.has_step(steps, number, target) for target in self._steps[number])
+                return any(self.has_step(steps, index, target) for target in self._steps[index])
             case NotStates(negated):
-                return not self.has(negated, number)
+                return not self.has(negated, index)
             case AndStates(parts):
-                return all(self.has(part, number) for part in parts)
+                return all(self.has(part, index) for part in parts)
             case OrStates(parts):
-                return any(self.has(part, number) for part in parts)
+                return any(self.has(part, index) for part in parts)
             case _:
                 assert_never(states)
 
@@ -148,10 +148,10 @@ class Behaviours:
             case _:
                 assert_never(steps)
 
-    def _atom(self, atom: int, number: int) -> bool:
-        if (atom, number) not in self._atoms:
-            self._atoms[atom, number] = self._truth(self._problem.atoms[atom], self.state(number))
-        return self._atoms[atom, number]
+    def _atom(self, atom: int, index: int) -> bool:
+        if (atom, index) not in self._atoms:
+            self._atoms[atom, index] = self._truth(self._problem.atoms[atom], self.state(index))
+        return self._atoms[atom, index]
 
     def _truth(self, predicate: StateAtom | StepAtom, *states: State) -> bool:
         """The truth of a predicate of a temporal formula; a KmcError at the author's place when it has none."""
@@ -169,14 +169,14 @@ class Behaviours:
 
 
 class GrowingBehaviours(Behaviours):
-    """The behaviours among the states that a search has `found` so far; that list may grow."""
+    """The behaviours among the states that a search has found so far, `known_states`; that list may grow."""
 
-    def __init__(self, model: Model, problem: TemporalProblem, found: Sequence[State]) -> None:
+    def __init__(self, model: Model, problem: TemporalProblem, known_states: Sequence[State]) -> None:
         spec = model.spec
         self._model = model
         self._grown: list[dict[int, frozenset[int]]] = []
         self._dropped_steps: set[tuple[int, int]] = set()
-        super().__init__(problem, found, 0, self._grown, spec.files, self._dropped_steps)
+        super().__init__(problem, known_states, 0, self._grown, spec.files, self._dropped_steps)
         all_actions = (*spec.actions, *spec.other_actions)
         self._labels = {(action.title, given): n for n, (action, given) in enumerate(instances_of(all_actions))}
         self._in_next = NextStateRelation(spec.actions, spec.state_class, spec.files)
@@ -185,7 +185,7 @@ class GrowingBehaviours(Behaviours):
 
     def grow(self, expanded: int) -> None:
         """Take the states found since the last time, and the steps of the first `expanded` ones."""
-        self._numbers.update((self.states[number], number) for number in range(self.inside, len(self.states)))
+        self._numbers.update((self.states[index], index) for index in range(self.inside, len(self.states)))
         self.inside = len(self.states)
         for source in range(self.expanded, expanded):
             self._grown.append(self._steps_of(source))
@@ -208,15 +208,15 @@ class GrowingBehaviours(Behaviours):
 
     def _number(self, state: State, outside: dict[Any, int]) -> int:
         """The number of a state; one that is not in the graph has one for each source, since it may be found later."""
-        number = self._numbers.get(state, outside.get(state))
-        if number is None:
+        index = self._numbers.get(state, outside.get(state))
+        if index is None:
             self.outside.append(state)
-            number = outside[state] = -len(self.outside)
-        return number
+            index = outside[state] = -len(self.outside)
+        return index
 
 
-def behaviours_of(model: Model, problem: TemporalProblem, found: Sequence[State], expanded: int) -> Behaviours:
-    """The behaviours among the states that were `found`, of which the first ones were expanded."""
-    behaviours = GrowingBehaviours(model, problem, list(found))
+def behaviours_of(model: Model, problem: TemporalProblem, known_states: Sequence[State], expanded: int) -> Behaviours:
+    """The behaviours among `known_states`, of which the first `expanded` were expanded."""
+    behaviours = GrowingBehaviours(model, problem, list(known_states))
     behaviours.grow(expanded)
     return behaviours

@@ -55,11 +55,11 @@ class _Ways:
 
     def _advance(self, behaviours: Behaviours, initial: int) -> None:
         if self._reached or self._nearest:
-            found = {after for node in self._nearest for after in self._steps(behaviours, node)}
+            following = {after for node in self._nearest for after in self._steps(behaviours, node)}
         else:
-            found = {(state, 0) for state in range(initial) if self._enters(behaviours, state, 0)}
-        self._nearest = found - self._reached
-        self._reached |= found
+            following = {(state, 0) for state in range(initial) if self._enters(behaviours, state, 0)}
+        self._nearest = following - self._reached
+        self._reached |= following
 
     def _steps(self, behaviours: Behaviours, node: Node) -> Iterator[Node]:
         source, phase = node

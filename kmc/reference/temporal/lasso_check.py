@@ -45,12 +45,14 @@ def is_met(behaviours: Behaviours, cycle: Sequence[int], condition: Recurrence |
 def how_met(behaviours: Behaviours, path: Path, fair: FairnessCondition) -> FairnessMet | None:
     """Return how the cycle of `path` meets a condition of fairness, or None if it does not."""
     cycle = path.cycle
-    numbers = range(len(path.stem) + 1, len(path) + 1)
+    positions = range(len(path.stem) + 1, len(path) + 1)
     taken = step_taken(behaviours, cycle, fair.steps)
     if taken is not None:
         # The step from the last state of the cycle leads back to its first.
-        return FairnessMet(fair.name, fair.group, fair.strong, HowMet.TAKEN, numbers[(taken + 1) % len(cycle)])
-    disabled = [number for number, state in zip(numbers, cycle, strict=True) if not _enables(behaviours, state, fair)]
+        return FairnessMet(fair.name, fair.group, fair.strong, HowMet.TAKEN, positions[(taken + 1) % len(cycle)])
+    disabled = [
+        position for position, state in zip(positions, cycle, strict=True) if not _enables(behaviours, state, fair)
+    ]
     if len(disabled) == len(cycle):
         return FairnessMet(fair.name, fair.group, fair.strong, HowMet.NEVER_ENABLED, None)
     if disabled and not fair.strong:
@@ -96,18 +98,18 @@ def _next_ways(
 ) -> dict[int, tuple[int, ...]]:
     """By the phase that a behaviour is in at `position`, where its phases began; the earliest beginnings."""
     source, target = states[position - 1], states[position]
-    found: dict[int, tuple[int, ...]] = {}
+    ways_of_phase: dict[int, tuple[int, ...]] = {}
     for phase, began in ways.items():
         wanted = query.phases[phase]
         if behaviours.has(wanted.states, target) and behaviours.has_step(wanted.steps, source, target):
-            found[phase] = min(found.get(phase, began), began)
+            ways_of_phase[phase] = min(ways_of_phase.get(phase, began), began)
         following = phase + 1
         if following == len(query.phases) or not _enters(behaviours, target, query, following):
             continue
         if behaviours.has_step(query.phases[following].entered_by, source, target):
             entered = (*began, position)
-            found[following] = min(found.get(following, entered), entered)
-    return found
+            ways_of_phase[following] = min(ways_of_phase.get(following, entered), entered)
+    return ways_of_phase
 
 
 def _enters(behaviours: Behaviours, state: int, query: LassoQuery, phase: int) -> bool:

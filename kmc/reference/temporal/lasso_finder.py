@@ -30,7 +30,7 @@ class LassoFinder(Protocol):
     def shortest_prefix(self, query: LassoQuery) -> Path | None:
         """The shortest way into the last phase, or None."""
 
-    def states(self, numbers: Sequence[int]) -> list[State]:
+    def states(self, indices: Sequence[int]) -> list[State]:
         """The states of some numbers."""
 
 

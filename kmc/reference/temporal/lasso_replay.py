@@ -116,10 +116,10 @@ def generated_steps(model: Model) -> GeneratedSteps:
     relation = NextStateRelation(actions, spec.state_class, spec.files)
 
     def generated(state: State) -> dict[Any, set[int]]:
-        found: dict[Any, set[int]] = {}
+        labels_of: dict[Any, set[int]] = {}
         for action, arguments, successor in relation.steps(state):
-            found.setdefault(successor, set()).add(labels[action.title, arguments])
-        return found
+            labels_of.setdefault(successor, set()).add(labels[action.title, arguments])
+        return labels_of
 
     return generated
 
@@ -129,10 +129,10 @@ def _on_its_own(
 ) -> tuple[Behaviours, Path]:
     """The states of a lasso with all their steps, and the lasso by their numbers."""
     distinct = list(dict.fromkeys(states))
-    number_of = {state: number for number, state in enumerate(distinct)}
-    numbers = [number_of[state] for state in states]
+    number_of = {state: index for index, state in enumerate(distinct)}
+    indices = [number_of[state] for state in states]
     behaviours = behaviours_of(model, problem, distinct, len(distinct))
-    return behaviours, Path(tuple(numbers[:stem]), tuple(numbers[stem:])) if has_cycle else Path(tuple(numbers), ())
+    return behaviours, Path(tuple(indices[:stem]), tuple(indices[stem:])) if has_cycle else Path(tuple(indices), ())
 
 
 def _fairness(
@@ -162,10 +162,10 @@ def _is_of_step(query: LassoQuery) -> bool:
 def _check_of(problem: TemporalProblem, violation: Violation) -> TemporalCheck:
     assert violation.refutation is not None
     wanted = violation.name, violation.refutation.instance
-    found = next((check for check in problem.checks if (check.name, check.instance) == wanted), None)
-    if found is None:
+    of_property = next((check for check in problem.checks if (check.name, check.instance) == wanted), None)
+    if of_property is None:
         raise InternalError("KMC909", f"the model has no temporal property {violation.name}")
-    return found
+    return of_property
 
 
 def _refuse(check: TemporalCheck, message: str) -> NoReturn:

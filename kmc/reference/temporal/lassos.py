@@ -79,17 +79,17 @@ class ObviousLassos:
         """The least lasso, or None."""
         edges = self._last_phase()
         conditions = self._conditions(fairness, edges)
-        parts = list(_fair_parts(edges, conditions))
+        components = list(_fair_parts(edges, conditions))
         asked: list[_Condition] = []
-        while parts:
-            found = self._least_of(parts, asked)
-            if found is None:
+        while components:
+            lasso = self._least_of(components, asked)
+            if lasso is None:
                 return None
-            steps = list(zip(found.cycle, (*found.cycle[1:], found.cycle[0]), strict=True))
+            steps = list(zip(lasso.cycle, (*lasso.cycle[1:], lasso.cycle[0]), strict=True))
             steps = [step for step in steps if step[0] != step[1]]
-            missed = next((c for c in conditions if not c.is_met(found.cycle, steps)), None)
+            missed = next((c for c in conditions if not c.is_met(lasso.cycle, steps)), None)
             if missed is None:
-                return found
+                return lasso
             # The lasso found is the least that meets the conditions so far, so if it meets all of them it is the least
             # of all.
             asked.append(missed)
@@ -101,16 +101,16 @@ class ObviousLassos:
         level = [(state, 0) for state in range(min(initial, self._behaviours.expanded)) if self._enters(state, 0)]
         distances.update(dict.fromkeys(level, 0))
         while level:
-            found: list[Node] = []
+            reached_next: list[Node] = []
             for node in level:
                 for successor in self._steps(node):
                     if successor not in distances:
                         distances[successor] = distances[node] + 1
                         self._predecessors[successor] = []
-                        found.append(successor)
+                        reached_next.append(successor)
                     if distances[successor] == distances[node] + 1:
                         self._predecessors[successor].append(node)
-            level = found
+            level = reached_next
         return distances
 
     def _enters(self, state: int, phase: int) -> bool:
@@ -161,26 +161,30 @@ class ObviousLassos:
             frozenset(step for step in _pairs(edges) if behaviours.has_step(answer.steps, *step)),
         )
 
-    def _least_of(self, parts: list[Edges], asked: list[_Condition]) -> Path | None:
-        """The least lasso whose cycle lies in one of `parts` and meets the conditions `asked`."""
-        places = [
-            (self._distances[state, self._last], self._rank(state), state, part) for part in parts for state in part
+    def _least_of(self, components: list[Edges], asked: list[_Condition]) -> Path | None:
+        """The least lasso whose cycle lies in one of `components` and meets the conditions `asked`."""
+        candidates = [
+            (self._distances[state, self._last], self._rank(state), state, component)
+            for component in components
+            for state in component
         ]
-        places.sort(key=lambda place: place[:2])
-        found: Path | None = None
-        staying = (place[2] for place in places if all(condition.is_met({place[2]}, ()) for condition in asked))
+        candidates.sort(key=lambda candidate: candidate[:2])
+        least: Path | None = None
+        staying = (
+            candidate[2] for candidate in candidates if all(condition.is_met({candidate[2]}, ()) for condition in asked)
+        )
         stuttering = next(staying, None)
         if stuttering is not None:
-            found = Path(self._stem((stuttering, self._last)), (stuttering,))
+            least = Path(self._stem((stuttering, self._last)), (stuttering,))
         # Whatever comes later wins only with fewer states in all.
-        for distance, _, start, part in places:
-            longest = None if found is None else len(found) - distance - 1
+        for distance, _, start, component in candidates:
+            longest = None if least is None else len(least) - distance - 1
             if longest is not None and longest < 2:
                 break
-            cycle = _shortest_cycle(part, asked, start, longest, self._rank)
+            cycle = _shortest_cycle(component, asked, start, longest, self._rank)
             if cycle is not None:
-                found = Path(self._stem((start, self._last)), cycle)
-        return found
+                least = Path(self._stem((start, self._last)), cycle)
+        return least
 
     def _prefix_to(self, states: Iterable[int]) -> Path | None:
         ends = [(self._distances[state, self._last], self._rank(state), state) for state in states]
@@ -214,14 +218,14 @@ def _fair_parts(edges: Edges, conditions: Collection[_Condition]) -> Iterator[Ed
     waiting = [edges]
     while waiting:
         for states in _components(waiting.pop()):
-            part = {source: [target for target in edges[source] if target in states] for source in states}
-            missed = [condition for condition in conditions if not condition.is_met(states, _pairs(part))]
+            component = {source: [target for target in edges[source] if target in states] for source in states}
+            missed = [condition for condition in conditions if not condition.is_met(states, _pairs(component))]
             if not missed:
-                yield part
+                yield component
             elif all(condition.trigger is not None for condition in missed):
                 triggers = frozenset().union(*(condition.trigger or () for condition in missed))
                 rest = states - triggers
-                waiting.append({source: [t for t in part[source] if t in rest] for source in rest})
+                waiting.append({source: [t for t in component[source] if t in rest] for source in rest})
 
 
 def _components(edges: Edges) -> Iterator[set[int]]:
@@ -236,7 +240,7 @@ def _components(edges: Edges) -> Iterator[set[int]]:
 
 
 def _shortest_cycle(
-    part: Edges, asked: list[_Condition], start: int, longest: int | None, rank: Callable[[int], SortKey]
+    component: Edges, asked: list[_Condition], start: int, longest: int | None, rank: Callable[[int], SortKey]
 ) -> tuple[int, ...] | None:
     """The shortest cycle of several states from `start`, at most `longest`, that meets `asked`; the least in order."""
     first = _Seen.of(asked, start)
@@ -244,17 +248,17 @@ def _shortest_cycle(
     levels: list[dict[_Place, set[_Place]]] = [{(start, first): set()}]
     known = {(start, first)}
     while levels[-1] and (longest is None or len(levels) <= longest):
-        found: dict[_Place, set[_Place]] = {}
-        for place in levels[-1]:
-            for target in part[place[0]]:
-                reached = target, place[1].then(asked, place[0], target)
+        next_level: dict[_Place, set[_Place]] = {}
+        for node in levels[-1]:
+            for target in component[node[0]]:
+                reached = target, node[1].then(asked, node[0], target)
                 if reached not in known:
-                    found.setdefault(reached, set()).add(place)
-        known.update(found)
-        ends = {place for place in found if place[0] == start and place[1].meets(asked)}
+                    next_level.setdefault(reached, set()).add(node)
+        known.update(next_level)
+        ends = {node for node in next_level if node[0] == start and node[1].meets(asked)}
         if ends:
-            return _least_way([*levels, found], ends, rank)
-        levels.append(found)
+            return _least_way([*levels, next_level], ends, rank)
+        levels.append(next_level)
     return None
 
 
@@ -297,16 +301,16 @@ def _least_way(
     wanted = ends
     for level in reversed(levels[1:]):
         before: set[_Place] = set()
-        for place in wanted:
-            for source in level[place]:
-                after.setdefault(source, set()).add(place)
+        for node in wanted:
+            for source in level[node]:
+                after.setdefault(source, set()).add(node)
                 before.add(source)
         wanted = before
     (start,) = levels[0]
-    places, way = {start}, [start[0]]
+    nodes, way = {start}, [start[0]]
     for _ in levels[1:-1]:
-        following = {later for place in places for later in after[place]}
+        following = {later for node in nodes for later in after[node]}
         state = min({state for state, _ in following}, key=rank)
-        places = {place for place in following if place[0] == state}
+        nodes = {node for node in following if node[0] == state}
         way.append(state)
     return tuple(way)

@@ -39,8 +39,8 @@ def vacuous_in(model: Model, violation: Violation | None, temporal: tuple[Vacuit
         return ()
     types = model.spec.state_class.fields
     checked = ((prop, kind.states) for kind in of_role(Role.CHECKED) for prop in model.of(kind))
-    found = ((prop.name, tautology(prop, types, states)) for prop, states in checked)
-    return (*(Vacuity(name, f"{name} checks nothing: {why}") for name, why in found if why is not None), *temporal)
+    reasons = ((prop.name, tautology(prop, types, states)) for prop, states in checked)
+    return (*(Vacuity(name, f"{name} checks nothing: {why}") for name, why in reasons if why is not None), *temporal)
 
 
 def vacuous_properties(

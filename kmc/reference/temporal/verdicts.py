@@ -68,8 +68,8 @@ class GraphFinder:
 
     def least(self, query: LassoQuery, below: LassoRank | None) -> Path | None:
         """See `LassoFinder`."""
-        found = ObviousLassos(self._behaviours, self._initial, query).least(self._fairness)
-        return found if found is not None and (below is None or found.rank < below) else None
+        lasso = ObviousLassos(self._behaviours, self._initial, query).least(self._fairness)
+        return lasso if lasso is not None and (below is None or lasso.rank < below) else None
 
     def order(self, path: Path) -> tuple[LassoRank, Any]:
         """See `LassoFinder`: the states in display order, those of the cycle first, then the stem back from it."""
@@ -83,9 +83,9 @@ class GraphFinder:
         """The shortest way into the last phase, or None."""
         return ObviousLassos(self._behaviours, self._initial, query).shortest_prefix()
 
-    def states(self, numbers: Sequence[int]) -> list[State]:
+    def states(self, indices: Sequence[int]) -> list[State]:
         """The states of some numbers."""
-        return [self._behaviours.states[number] for number in numbers]
+        return [self._behaviours.states[index] for index in indices]
 
 
 def interpreted(
@@ -119,11 +119,11 @@ def verdicts(
     violated: set[str] = set()
     remaining = "holds"
     try:
-        for of_prefixes, number, check in _in_order(problem):
+        for of_prefixes, ordinal, check in _in_order(problem):
             if check.name in violated:
                 continue
             what = f"{check.name} {check.instance}".rstrip()
-            tell(f"Searching lassos: property {number} of {len(problem.checks)}, {what}")
+            tell(f"Searching lassos: property {ordinal} of {len(problem.checks)}, {what}")
             if shown is None:
                 answer = least_path(check, finder, of_prefixes=of_prefixes)
                 shown = None if answer is None else (check, *answer)
@@ -154,8 +154,8 @@ def verdicts(
 def _in_order(problem: TemporalProblem) -> Iterator[tuple[bool, int, TemporalCheck]]:
     """The checks, first as finite prefixes refute them, with their numbers from 1 on."""
     for of_prefixes in (True, False):
-        for number, check in enumerate(problem.checks, start=1):
-            yield of_prefixes, number, check
+        for ordinal, check in enumerate(problem.checks, start=1):
+            yield of_prefixes, ordinal, check
 
 
 def lasso_seconds(seconds: float | None, passed: float, stopped: Bound | None) -> float | None:
