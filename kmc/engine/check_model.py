@@ -190,7 +190,7 @@ def _within(
             # Again, since no line may have been due.
             tell(current)
 
-    def told(activity: str) -> None:
+    def tell_and_poll(activity: str) -> None:
         nonlocal current
         current = activity
         tell(activity)
@@ -198,7 +198,7 @@ def _within(
 
     try:
         with patience(poll):
-            return outcome, asked(told)
+            return outcome, asked(tell_and_poll)
     except KeyboardInterrupt:
         return replace(outcome, interrupted=True), None
     except LassosUnfinished:

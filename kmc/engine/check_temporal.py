@@ -98,7 +98,12 @@ class TemporalSearch:
         return self._lassos[1]
 
     def outcome(
-        self, search: ModelSearch, initial: Sequence[PackedState], found: SearchOutcome, start: State | None, tell: Tell
+        self,
+        search: ModelSearch,
+        initial: Sequence[PackedState],
+        searched: SearchOutcome,
+        start: State | None,
+        tell: Tell,
     ) -> TemporalOutcome:
         """The verdicts, after a search that found no other failure; `tell` is called with the name of each phase of
         work.
@@ -109,9 +114,9 @@ class TemporalSearch:
         lassos = self._lassos_of(search)
         finder = _Finder(self.compiled, search.predecessors, search.behaviours, lassos, states)
         properties, violation = verdicts(self._model, self._problem, finder, start, tell)
-        by_depth = found.stopped is Bound.DEPTH
-        cut = tuple(self._cut(finder, by_depth=by_depth)) if found.cut else ()
-        dropping = Dropping.of(stopped=found.stopped is not None, cut=found.cut > 0)
+        by_depth = searched.stopped is Bound.DEPTH
+        cut = tuple(self._cut(finder, by_depth=by_depth)) if searched.cut else ()
+        dropping = Dropping.of(stopped=searched.stopped is not None, cut=searched.cut > 0)
         vacuous = vacuous_properties(self._problem, finder, properties, dropping)
         return TemporalOutcome(properties, violation, cut, vacuous)
 
@@ -176,16 +181,16 @@ class _Finder(NumberFinder):
         spec = compiled.model.spec
         self._relation = NextStateRelation(spec.actions, spec.state_class, spec.files)
 
-    def states(self, numbers: Sequence[int]) -> list[State]:
+    def states(self, indices: Sequence[int]) -> list[State]:
         """The states of a path by number, replayed; others are looked up, for which a search may go again."""
-        return self._replayed(numbers) or self._looked_up(numbers)
+        return self._replayed(indices) or self._looked_up(indices)
 
-    def _replayed(self, numbers: Sequence[int]) -> list[State]:
+    def _replayed(self, indices: Sequence[int]) -> list[State]:
         """The states of a path from an initial state; empty if it is none."""
         states: list[State] = []
         candidates: Iterable[State] = self._initial
-        for number in numbers:
-            wanted = self._source.fingerprint(number)[0]
+        for index in indices:
+            wanted = self._source.fingerprint(index)[0]
             same = (state for state in candidates if self._compiled.record(state).fingerprint == wanted)
             state = next(same, None)
             if state is None:
@@ -194,11 +199,11 @@ class _Finder(NumberFinder):
             candidates = (successor for *_, successor in self._relation.steps(state))
         return states
 
-    def _looked_up(self, numbers: Sequence[int]) -> list[State]:
+    def _looked_up(self, indices: Sequence[int]) -> list[State]:
         """The states of some numbers, looked up level by level."""
         state_of: dict[int, Any] = {}
         by_level: dict[int, list[int]] = {}
-        for state_number in dict.fromkeys(numbers):
+        for state_number in dict.fromkeys(indices):
             level = int(np.searchsorted(self.lassos.level_starts, state_number, side="right"))
             by_level.setdefault(level, []).append(state_number)
         # A search that goes again for a level keeps those before it too, as far as they fit.
@@ -208,4 +213,4 @@ class _Finder(NumberFinder):
             for state_number, fingerprint in fingerprints.items():
                 assert fingerprint in records, "the states of the graph are those of the levels"
                 state_of[state_number] = self._compiled.state(records[fingerprint].row)
-        return [state_of[state_number] for state_number in numbers]
+        return [state_of[state_number] for state_number in indices]

@@ -34,12 +34,12 @@ def compiled_steps(spec: Spec) -> StepsOf:
             raise InternalError(
                 "KMC926", "a state does not come back from its row", help="compare with --engine python"
             )
-        found = compiled.expand_block(RowBatch.of([row]))
-        if len(found.failed):
+        expanded = compiled.expand_block(RowBatch.of([row]))
+        if len(expanded.failed):
             # A kernel has no words for its error: the interpreter finds it again.
             yield from interpreted(state)
             raise InternalError("KMC921", "a compiled check fails where the interpreter finds no error")
-        for instance, times, successor in zip(found.actions, found.times, found.rows, strict=True):
+        for instance, times, successor in zip(expanded.actions, expanded.times, expanded.rows, strict=True):
             yield (*instances[instance], state_of(successor), int(times))
 
     return steps

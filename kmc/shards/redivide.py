@@ -115,8 +115,8 @@ class _NewShard:
 
     def _merged(self, sources: Sources) -> SortedRun:
         count = sum(size for _, size in sources)
-        parts = [(words.address, size) for words, size in sources]
-        return self._merger.write_run(new_name("run", self._level, self._shard), parts, count)
+        runs = [(words.address, size) for words, size in sources]
+        return self._merger.write_run(new_name("run", self._level, self._shard), runs, count)
 
     def _part(self, words: FileWords, count: int) -> Sources:
         """The shard's fingerprints of a run, in the run's order, in a file of their own, since they may exceed

@@ -42,12 +42,12 @@ _WHOLE = Place(0, 0)
 
 @dataclass(frozen=True, slots=True)
 class FieldSource:
-    """The location of a field's values if alternative `number` is there: at a place in it.
+    """The location of a field's values if alternative `index` is there: at a place in it.
 
     `codes` gives, for each cell of that place, the cell that the field has, where these differ.
     """
 
-    number: int
+    index: int
     place: Place
     layout: Layout
     codes: tuple[int, ...] = ()
@@ -79,23 +79,23 @@ def choice_of(alternatives: Sequence[Type]) -> Choice:
     """
     names = tuple(map(_name_of, alternatives))
     parts: dict[str, dict[Type, list[FieldSource]]] = {}
-    for number, declared in enumerate(alternatives):
+    for index, declared in enumerate(alternatives):
         if isinstance(declared, RecordType):
             places = record_layout(declared.cls).fields
             for name, kind in declared.cls.fields.items():
                 parts.setdefault(name, {}).setdefault(kind, []).append(
-                    FieldSource(number, places[name], layout_of(kind))
+                    FieldSource(index, places[name], layout_of(kind))
                 )
         else:
-            found = FieldSource(number, _WHOLE, layout_of(declared))
-            parts.setdefault(names[number], {}).setdefault(declared, []).append(found)
+            source = FieldSource(index, _WHOLE, layout_of(declared))
+            parts.setdefault(names[index], {}).setdefault(declared, []).append(source)
     taken = {"type"}
     fields = []
     for name, kinds in parts.items():
         for kind, sources in (_as_one_union(kinds) or kinds).items():
             unique = name
             while unique in taken:
-                unique = f"{unique}_{names[sources[0].number]}" if unique != "type" else "type_"
+                unique = f"{unique}_{names[sources[0].index]}" if unique != "type" else "type_"
             taken.add(unique)
             fields.append(ChoiceField(unique, kind, tuple(sources)))
     return Choice(names, tuple(fields))
@@ -110,7 +110,7 @@ def _as_one_union(kinds: Mapping[Type, list[FieldSource]]) -> dict[Type, list[Fi
     joined: list[FieldSource] = []
     for kind, sources in kinds.items():
         codes = [0] if isinstance(kind, UnionType) and kind.optional else []
-        codes += [begins[scalar] + number for scalar in _scalars_in(kind) for number in range(scalar_count(scalar))]
+        codes += [begins[scalar] + index for scalar in _scalars_in(kind) for index in range(scalar_count(scalar))]
         joined += [replace(source, codes=tuple(codes)) for source in sources]
     return {UnionType(tuple(scalars), optional=True): joined}
 
@@ -154,48 +154,48 @@ class Alternatives:
         named = [(field.name, column.kind) for field, column in zip(choice.fields, columns, strict=True)]
         self.fields = [("type", self._type.kind), *named]
 
-    def decode(self, numbers: Bits, chosen: Sequence[Mask], read: Callable[[int, Indices], Cells]) -> list[pa.Array]:
-        """Columns for the fields of values; `numbers` are their alternatives.
+    def decode(self, codes: Bits, chosen: Sequence[Mask], read: Callable[[int, Indices], Cells]) -> list[pa.Array]:
+        """Columns for the fields of values; `codes` are their alternatives.
 
         `chosen` has a mask for each alternative: which values are of it. The fields of a value of no alternative become
         null. `read(k, places)` returns some values of alternative k.
         """
-        found = [self._type.decode(Narrow(numbers), all_or_some(chosen))]
-        places = [np.flatnonzero(mask) for mask in chosen]
-        values = [read(number, some) for number, some in enumerate(places)]
+        arrays = [self._type.decode(Narrow(codes), all_or_some(chosen))]
+        rows = [np.flatnonzero(mask) for mask in chosen]
+        values = [read(index, some) for index, some in enumerate(rows)]
         for field, column in zip(self._choice.fields, self._columns, strict=True):
             layout = layout_of(field.declared)
-            cells = [_read(values[source.number], source) for source in field.sources]
-            where = [places[source.number] for source in field.sources]
-            valid = all_or_some([chosen[source.number] for source in field.sources])
-            found.append(column.decode(_scattered(len(numbers), where, cells, layout), valid))
-        return found
+            cells = [_read(values[source.index], source) for source in field.sources]
+            where = [rows[source.index] for source in field.sources]
+            valid = all_or_some([chosen[source.index] for source in field.sources])
+            arrays.append(column.decode(_scattered(len(codes), where, cells, layout), valid))
+        return arrays
 
 
 def _read(cells: Cells, source: FieldSource) -> Cells:
-    found = cells.part(source.place, source.layout)
-    return Narrow(np.array(source.codes, np.uint64)[bits_of(found)]) if source.codes else found
+    part_cells = cells.part(source.place, source.layout)
+    return Narrow(np.array(source.codes, np.uint64)[bits_of(part_cells)]) if source.codes else part_cells
 
 
 def all_or_some(masks: Sequence[Mask]) -> Mask | None:
     """The union of the masks; None if it has all values."""
-    found: Mask = np.logical_or.reduce(masks)
-    return None if found.all() else found
+    any_mask: Mask = np.logical_or.reduce(masks)
+    return None if any_mask.all() else any_mask
 
 
 def _scattered(length: int, where: Sequence[Indices], cells: Sequence[Cells], layout: Layout) -> Cells:
     """Values brought together: `cells[k]` at the places `where[k]`, anything elsewhere."""
     if layout.narrow:
         bits = np.zeros(length, np.uint64)
-        for places, part in zip(where, cells, strict=True):
-            bits[places] = bits_of(part)
+        for rows, source_cells in zip(where, cells, strict=True):
+            bits[rows] = bits_of(source_cells)
         return Narrow(bits)
     first = np.zeros(length, np.int64)
     words = np.zeros(0, np.uint64)
-    for places, part in zip(where, cells, strict=True):
-        assert isinstance(part, Wide), "a wide type has wide cells"
-        words = part.words
-        first[places] = part.first
+    for rows, source_cells in zip(where, cells, strict=True):
+        assert isinstance(source_cells, Wide), "a wide type has wide cells"
+        words = source_cells.words
+        first[rows] = source_cells.first
     return Wide(words, first)
 
 
@@ -240,8 +240,8 @@ class ChoiceColumn:
     def decode(self, cells: Cells, valid: Mask | None) -> pa.Array:
         """See `Column`."""
         choice = _Chosen(self._union, cells, valid)
-        parts = self._alternatives.decode(choice.numbers, choice.masks, choice.read)
-        return structs(len(cells), parts, self.kind, all_or_some(choice.masks))
+        columns = self._alternatives.decode(choice.indices, choice.masks, choice.read)
+        return structs(len(cells), columns, self.kind, all_or_some(choice.masks))
 
 
 class _Chosen:
@@ -253,21 +253,21 @@ class _Chosen:
             self._codes = bits_of(cells).astype(np.int64) - union.optional
             ends = np.cumsum([scalar_count(one) for one in union.alternatives])
             self._begins = [0, *ends[:-1].tolist()]
-            numbers = np.searchsorted(ends, self._codes, side="right")
-            numbers[self._codes < 0] = -1
+            indices = np.searchsorted(ends, self._codes, side="right")
+            indices[self._codes < 0] = -1
         else:
             tags = bits_of(cells.part(_WHOLE, Layout(union.tag_bits)))
-            numbers = tags.astype(np.int64) - union.optional
-        self.masks: list[Mask] = [numbers == number for number in range(len(union.alternatives))]
+            indices = tags.astype(np.int64) - union.optional
+        self.masks: list[Mask] = [indices == index for index in range(len(union.alternatives))]
         if valid is not None:
             self.masks = [mask & valid for mask in self.masks]
-        self.numbers: Bits = numbers.astype(np.uint64)
+        self.indices: Bits = indices.astype(np.uint64)
 
-    def read(self, number: int, places: Indices) -> Cells:
+    def read(self, index: int, rows: Indices) -> Cells:
         """The values at these places as those of an alternative."""
         if self._union.coded:
-            return Narrow((self._codes[places] - self._begins[number]).astype(np.uint64))
-        return self._cells.take(places).part(self._union.payload, layout_of(self._union.alternatives[number]))
+            return Narrow((self._codes[rows] - self._begins[index]).astype(np.uint64))
+        return self._cells.take(rows).part(self._union.payload, layout_of(self._union.alternatives[index]))
 
 
 class EntryColumn:
@@ -284,19 +284,19 @@ class EntryColumn:
 
     def decode(self, cells: Cells, valid: Mask | None) -> pa.Array:
         """See `Column`; all entries are valid."""
-        parts = self._messages(cells)
+        columns = self._messages(cells)
         if self._count is not None:
-            parts.append(self._count.decode(cells.part(_WHOLE, Layout(self._layout.count_bits)), None))
-        return structs(len(cells), parts, self.kind, None)
+            columns.append(self._count.decode(cells.part(_WHOLE, Layout(self._layout.count_bits)), None))
+        return structs(len(cells), columns, self.kind, None)
 
     def _messages(self, cells: Cells) -> list[pa.Array]:
         payload = self._layout.payload
         if isinstance(self._message, RecordColumn):
             return self._message.fields_of(cells.part(payload, self._shapes[0]))
         tags = bits_of(cells.part(Place(0, self._layout.count_bits), Layout(self._layout.tag_bits)))
-        chosen = [tags == number for number in range(len(self._shapes))]
+        chosen = [tags == index for index in range(len(self._shapes))]
         return self._message.decode(
-            tags, chosen, lambda number, places: cells.take(places).part(payload, self._shapes[number])
+            tags, chosen, lambda index, rows: cells.take(rows).part(payload, self._shapes[index])
         )
 
 
@@ -310,8 +310,8 @@ class NetworkColumn:
     def decode(self, words: Bits, lengths: Indices, first: Indices) -> pa.Array:
         """The networks of rows: `lengths` counts their entries, `first` is the word where those of each row begin."""
         before = np.cumsum(lengths) - lengths
-        places = np.repeat(first - before * self._words, lengths)
-        places += np.arange(len(places)) * self._words
-        entries = Wide(words, places)
+        starts = np.repeat(first - before * self._words, lengths)
+        starts += np.arange(len(starts)) * self._words
+        entries = Wide(words, starts)
         cells: Cells = Narrow(entries.word(0)) if self._words == 1 else entries
         return lists(lengths, self._entry.decode(cells, None), self.kind, None)

@@ -46,6 +46,6 @@ def lists(lengths: Indices, values: pa.Array, kind: pa.DataType, valid: Mask | N
     return pa.Array.from_buffers(kind, len(lengths), buffers, _nulls(valid), children=[values])
 
 
-def structs(length: int, parts: Sequence[pa.Array], kind: pa.DataType, valid: Mask | None) -> pa.Array:
+def structs(length: int, children: Sequence[pa.Array], kind: pa.DataType, valid: Mask | None) -> pa.Array:
     """Records of these fields."""
-    return pa.Array.from_buffers(kind, length, [_bitmap(valid)], _nulls(valid), children=list(parts))
+    return pa.Array.from_buffers(kind, length, [_bitmap(valid)], _nulls(valid), children=list(children))

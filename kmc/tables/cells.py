@@ -43,12 +43,12 @@ class Narrow:
         """Some of the values."""
         return Narrow(self.bits[which])
 
-    def elements(self, array: ArrayLayout, owners: Indices, numbers: Indices) -> Cells:
+    def elements(self, array: ArrayLayout, owners: Indices, positions: Indices) -> Cells:
         """Elements of values that are arrays: of value `owners[k]` the element `numbers[k]`."""
         element = array.element.bits
         if not element:
             return Narrow(np.zeros(len(owners), np.uint64))
-        shifts = (numbers * element + array.head_bits).astype(np.uint64)
+        shifts = (positions * element + array.head_bits).astype(np.uint64)
         return Narrow(lowest(self.bits[owners] >> shifts, element))
 
 
@@ -63,12 +63,12 @@ class Wide:
     def __len__(self) -> int:
         return len(self.first)
 
-    def word(self, number: int) -> Bits:
+    def word(self, index: int) -> Bits:
         """A word of every value, or any word for one that lies nowhere. It is kept: several parts lie in one word."""
-        found = self._taken.get(number)
-        if found is None:
-            found = self._taken[number] = self.words[number:].take(self.first, mode="clip")
-        return found
+        word = self._taken.get(index)
+        if word is None:
+            word = self._taken[index] = self.words[index:].take(self.first, mode="clip")
+        return word
 
     def part(self, place: Place, layout: Layout) -> Cells:
         """The part at one place in every value."""
@@ -83,17 +83,17 @@ class Wide:
         """Some of the values."""
         return Wide(self.words, self.first[which])
 
-    def elements(self, array: ArrayLayout, owners: Indices, numbers: Indices) -> Cells:
+    def elements(self, array: ArrayLayout, owners: Indices, positions: Indices) -> Cells:
         """Elements of values that are arrays: of value `owners[k]` the element `numbers[k]`."""
         head = 1 if array.head_bits else 0
         first = self.first[owners] + head
         if not array.element.narrow:
-            return Wide(self.words, first + numbers * array.element.words)
+            return Wide(self.words, first + positions * array.element.words)
         element = array.element.bits
         if not element:
             return Narrow(np.zeros(len(owners), np.uint64))
-        words, places = np.divmod(numbers, array.per_word)
-        return Narrow(lowest(self.words[first + words] >> (places * element).astype(np.uint64), element))
+        words, shifts = np.divmod(positions, array.per_word)
+        return Narrow(lowest(self.words[first + words] >> (shifts * element).astype(np.uint64), element))
 
 
 Cells: TypeAlias = Narrow | Wide

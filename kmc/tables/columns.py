@@ -65,10 +65,10 @@ class IntColumn:
 
     def decode(self, cells: Cells, valid: Mask | None) -> pa.Array:
         """See `Column`."""
-        found = bits_of(cells).astype(self._dtype)
+        values = bits_of(cells).astype(self._dtype)
         if self._low:
-            found += self._dtype.type(self._low)
-        return numbers(found, self.kind, valid)
+            values += self._dtype.type(self._low)
+        return numbers(values, self.kind, valid)
 
 
 class NameColumn:
@@ -113,9 +113,9 @@ class RecordField:
 class RecordColumn:
     """Records of one shape."""
 
-    def __init__(self, parts: Sequence[RecordField]) -> None:
-        self._parts = tuple(parts)
-        self.kind = pa.struct([(part.name, part.column.kind) for part in parts])
+    def __init__(self, fields: Sequence[RecordField]) -> None:
+        self._parts = tuple(fields)
+        self.kind = pa.struct([(field.name, field.column.kind) for field in fields])
 
     def decode(self, cells: Cells, valid: Mask | None) -> pa.Array:
         """See `Column`."""
@@ -141,8 +141,8 @@ def _members_in(masks: Bits, count: int, valid: Mask | None) -> tuple[Indices, I
         masks = np.where(valid, masks, np.uint64(0))
     if not count:
         return np.zeros(len(masks), np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64)
-    found = (masks[:, None] >> np.arange(count, dtype=np.uint64)) & np.uint64(1)
-    owners, chosen = np.nonzero(found)
+    member_bits = (masks[:, None] >> np.arange(count, dtype=np.uint64)) & np.uint64(1)
+    owners, chosen = np.nonzero(member_bits)
     return np.bitwise_count(masks).astype(np.int64), owners, chosen
 
 

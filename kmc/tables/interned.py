@@ -50,21 +50,21 @@ class Interner:
     def numbers_of(self, words: NDArray[np.uint64], first: Indices) -> Indices:
         """The numbers of the values at these places."""
         values = self._struct
-        numbers = np.empty(len(first), np.int64)
-        places = np.ascontiguousarray(first, np.int64)
-        values.words, values.first, values.numbers = words.ctypes.data, places.ctypes.data, numbers.ctypes.data
+        indices = np.empty(len(first), np.int64)
+        starts = np.ascontiguousarray(first, np.int64)
+        values.words, values.first, values.numbers = words.ctypes.data, starts.ctypes.data, indices.ctypes.data
         values.count, values.done = len(first), 0
         while value_loop("number_values")(values, 0) == f.NEED_TABLE:
             self._grow()
-        return numbers
+        return indices
 
     def _grow(self) -> None:
         values = self._struct
         before, used, width = self._keys, values.used, values.width
         asked = values.words, values.first, values.numbers, values.count, values.done
         self._empty(4 * values.slots)
-        places, numbers = np.arange(used) * width, np.empty(used, np.int64)
-        values.words, values.first, values.numbers = before.address, places.ctypes.data, numbers.ctypes.data
+        starts, indices = np.arange(used) * width, np.empty(used, np.int64)
+        values.words, values.first, values.numbers = before.address, starts.ctypes.data, indices.ctypes.data
         values.count, values.done = used, 0
         value_loop("number_values")(values, 0)
         values.words, values.first, values.numbers, values.count, values.done = asked
@@ -90,13 +90,13 @@ class InternedColumn:
             self._decoded = None
         before = len(self._interner)
         if isinstance(cells, Narrow):
-            numbers = self._interner.numbers_of(cells.bits, np.arange(len(cells)))
+            indices = self._interner.numbers_of(cells.bits, np.arange(len(cells)))
         else:
-            numbers = self._interner.numbers_of(cells.words, cells.first)
+            indices = self._interner.numbers_of(cells.words, cells.first)
         self._met += len(cells)
         self._repeats = self._met < _SAMPLE or 4 * len(self._interner) < self._met
-        found = self._with_new(before, is_narrow=isinstance(cells, Narrow))
-        return found.take(pa.array(numbers))
+        dictionary = self._with_new(before, is_narrow=isinstance(cells, Narrow))
+        return dictionary.take(pa.array(indices))
 
     def _with_new(self, before: int, *, is_narrow: bool) -> pa.Array:
         """All distinct values, of which those from number `before` on are to be decoded."""

@@ -32,9 +32,9 @@ class NewTables:
         rows = 0
         for file in files:
             written = self.attempts / file.name
-            found = written.stat().st_size
-            if found != file.bytes:
-                raise OSError(f"{written} has {found:,} bytes, and {file.bytes:,} were written")
+            size = written.stat().st_size
+            if size != file.bytes:
+                raise OSError(f"{written} has {size:,} bytes, and {file.bytes:,} were written")
             written.rename(folder / f"part-{file.number:05}.parquet")
             rows += file.rows
         return rows

@@ -30,10 +30,12 @@ def records_for(reader: StateReader, part: TablePart, count: int) -> Iterator[tu
     for level in part.levels:
         first_steps = []
         for first, listing in reader.listed(level):
-            numbers = np.arange(first, first + len(listing))
-            states.append(_table(fingerprints_of(reader.spec, listing), numbers, level.task.level))
-            found = inside_steps(reader.spec, listing)
-            first_steps.append(_table(found.targets, first + found.parents, level.task.level, found.actions))
+            ordinals = np.arange(first, first + len(listing))
+            states.append(_table(fingerprints_of(reader.spec, listing), ordinals, level.task.level))
+            from_part = inside_steps(reader.spec, listing)
+            first_steps.append(
+                _table(from_part.targets, first + from_part.parents, level.task.level, from_part.actions)
+            )
         if first_steps:
             steps.append(_first_of_each(np.concatenate(first_steps), _STEP))
     own = [_by_owner(np.concatenate(records), count) if records else {} for records in (states, steps)]
@@ -58,16 +60,16 @@ def _first_of_each(records: Records, more: int) -> Records:
 
 def _begins(fingerprints: Records) -> NDArray[np.bool_]:
     """Return a mask of sorted fingerprints: which differ from the one before."""
-    found = np.ones(len(fingerprints), np.bool_)
-    found[1:] = (fingerprints[1:] != fingerprints[:-1]).any(axis=1)
-    return found
+    begins = np.ones(len(fingerprints), np.bool_)
+    begins[1:] = (fingerprints[1:] != fingerprints[:-1]).any(axis=1)
+    return begins
 
 
 def _by_owner(records: Records, count: int) -> dict[int, Records]:
     own = owners(np.ascontiguousarray(records[:, 0]), count)
     order = np.argsort(own, kind="stable")
-    found, begins = np.unique(own[order], return_index=True)
-    return dict(zip(found.tolist(), np.split(records[order], begins[1:]), strict=True))
+    distinct, begins = np.unique(own[order], return_index=True)
+    return dict(zip(distinct.tolist(), np.split(records[order], begins[1:]), strict=True))
 
 
 def parent_rows(spec: CompiledSpec, states: Sequence[Records], steps: Sequence[Records]) -> pa.RecordBatch:
@@ -84,13 +86,13 @@ def parent_rows(spec: CompiledSpec, states: Sequence[Records], steps: Sequence[R
     group = np.cumsum(begins) - 1
     heads = order[begins][group]
     leads = (heads < len(known)) & (sources[order] >= 0) & (levels[order] + 1 == levels[heads])
-    places = np.flatnonzero(leads)
-    first = places[np.unique(group[places], return_index=True)[1]]
-    numbers, chosen = known[heads[first], words], order[first] - len(known)
-    by_number = np.argsort(numbers)
+    leading = np.flatnonzero(leads)
+    first = leading[np.unique(group[leading], return_index=True)[1]]
+    targets, chosen = known[heads[first], words], order[first] - len(known)
+    by_number = np.argsort(targets)
     chosen = chosen[by_number]
     columns = [
-        pa.array(numbers[by_number]),
+        pa.array(targets[by_number]),
         pa.array(np.ascontiguousarray(led[chosen, words])),
         actions_of(spec, led[chosen, words + 2]),
     ]

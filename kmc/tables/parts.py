@@ -61,18 +61,18 @@ def parts_of(states: KeptStates, rows_max: int) -> Iterator[TablePart]:
 def accepted_rows(store: ShardStore, files: LevelFiles) -> dict[SegmentRef, int]:
     """The number of rows of each segment of a level that are its states."""
     bits = [read_words(store, file) if file else None for file in files.bits]
-    found = {}
+    accepted = {}
     for file in files.rows:
         reader = FrontierReader(store, file)
-        for number in range(len(file.segments)):
-            segment = reader.segment(number)
+        for index in range(len(file.segments)):
+            segment = reader.segment(index)
             require_answers(segment, file.name, [words is not None for words in bits])
-            found[SegmentRef(file, number)] = sum(
+            accepted[SegmentRef(file, index)] = sum(
                 _ones(words.array[int(words.array[file.task]) :], int(low), int(high))
                 for words, low, high in zip(bits, segment.sent_before, segment.sent_until, strict=True)
                 if words is not None
             )
-    return found
+    return accepted
 
 
 def _ones(words: Words, low: int, high: int) -> int:

@@ -89,8 +89,8 @@ def _answer(connection: duckdb.DuckDBPyConnection, sql: str, allow_files: bool) 
             if not _is_harmless(connection, statement):
                 raise _refused(f"{_first_words(statement.query)} is not allowed", wants_more=True)
     for statement in statements:
-        found = connection.execute(statement)
-    return QueryAnswer(tuple(column[0] for column in found.description or ()), found.fetchall())
+        cursor = connection.execute(statement)
+    return QueryAnswer(tuple(column[0] for column in cursor.description or ()), cursor.fetchall())
 
 
 def _is_harmless(connection: duckdb.DuckDBPyConnection, statement: duckdb.Statement) -> bool:
@@ -171,8 +171,8 @@ def _linked(folder: Path) -> Iterator[tuple[Mapping[str, list[str]], str]]:
 
 def _place() -> str:
     """Return a folder for temporary files whose path has no wildcard."""
-    found = tempfile.gettempdir()
-    return "/tmp" if _WILDCARDS.search(found) else found
+    folder = tempfile.gettempdir()
+    return "/tmp" if _WILDCARDS.search(folder) else folder
 
 
 def _list(texts: Sequence[str]) -> str:

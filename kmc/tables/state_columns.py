@@ -164,7 +164,7 @@ class StateColumns:
             if name not in networks
         ]
         self._networks = {name: _network(declared) for name, declared in networks.items()}
-        kinds = {part.name: part.column.kind for part in self._parts}
+        kinds = {field.name: field.column.kind for field in self._parts}
         kinds |= {name: column.kind for name, column in self._networks.items()}
         self.fields = [(name, kinds[name]) for name in state_class.fields]
 
@@ -178,20 +178,20 @@ class StateColumns:
         begins = rows.starts[:-1] + self._before
         fixed = Wide(words, begins + 1)
         names = [name for k, (name, _) in enumerate(self.fields) if wanted is None or wanted[k]]
-        parts = [part for part in self._parts if part.name in names]
-        found = {part.name: part.column.decode(fixed.part(part.place, part.layout), None) for part in parts}
-        found |= self._decoded_networks(words, Wide(words, begins), names)
-        return [found[name] for name in names]
+        fields = [field for field in self._parts if field.name in names]
+        arrays = {field.name: field.column.decode(fixed.part(field.place, field.layout), None) for field in fields}
+        arrays |= self._decoded_networks(words, Wide(words, begins), names)
+        return [arrays[name] for name in names]
 
     def _decoded_networks(self, words: Bits, rows: Wide, names: Collection[str]) -> dict[str, pa.Array]:
         first = rows.first + self._row.entries
-        found = {}
-        for number, (name, layout) in enumerate(self._row.networks):
-            lengths = rows.word(self._row.counts + number).astype(np.int64)
+        arrays = {}
+        for index, (name, layout) in enumerate(self._row.networks):
+            lengths = rows.word(self._row.counts + index).astype(np.int64)
             if name in names:
-                found[name] = self._networks[name].decode(words, lengths, first)
+                arrays[name] = self._networks[name].decode(words, lengths, first)
             first = first + lengths * layout.words
-        return found
+        return arrays
 
     def _sort_entries(self, rows: RowBatch) -> None:
         networks = [layout.words for _, layout in self._row.networks]

@@ -89,20 +89,20 @@ def write_states(reader: StateReader, part: TablePart, path: Path, chosen: Seque
 
 def write_batches(batches: Iterator[pa.RecordBatch], schema: pa.Schema, path: Path) -> int:
     """Write batches to a Parquet file, in groups of `GROUP_ROWS` rows or more; return the number of rows."""
-    found = rows = 0
+    written = rows = 0
     waiting: list[pa.RecordBatch] = []
     flat = [field.name for field in schema if pa.types.is_integer(field.type)]
     with parquet_writer(path, schema, write_statistics=flat, write_batch_size=GROUP_ROWS) as out:
         for batch in batches:
             waiting.append(batch)
-            found += batch.num_rows
+            written += batch.num_rows
             rows += batch.num_rows
             if rows >= GROUP_ROWS:
                 _write_group(out, waiting, rows)
                 rows, waiting = 0, []
         if waiting:
             _write_group(out, waiting, max(1, rows))
-    return found
+    return written
 
 
 def _write_group(out: pq.ParquetWriter, batches: list[pa.RecordBatch], rows: int) -> None:

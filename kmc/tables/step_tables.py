@@ -30,10 +30,10 @@ def _second(spec: CompiledSpec) -> list[str]:
 _ACTION = pa.dictionary(pa.int16(), pa.string())
 
 
-def actions_of(spec: CompiledSpec, numbers: NDArray[np.int64]) -> pa.Array:
+def actions_of(spec: CompiledSpec, instances: NDArray[np.int64]) -> pa.Array:
     """The column of the actions of these numbers."""
     titles = pa.array(spec.names.actions, pa.string())
-    return words_of(numbers.astype(np.uint64), _ACTION, titles, None)
+    return words_of(instances.astype(np.uint64), _ACTION, titles, None)
 
 
 def edges_schema(spec: CompiledSpec) -> pa.Schema:
@@ -66,25 +66,25 @@ def _edges(reader: StateReader, part: TablePart, schema: pa.Schema) -> Iterator[
 class InsideSteps:
     """Steps within the constraints, in the order of their sources; `parents` are rows of the listing."""
 
-    def __init__(self, found: Successors, kept: NDArray[np.bool_], wide: bool) -> None:
-        self.parents = found.parents[kept]
-        self.actions = found.actions[kept]
-        self.times = found.times[kept]
-        self.targets: list[NDArray[np.uint64]] = [found.fingerprints[kept]]
+    def __init__(self, successors: Successors, kept: NDArray[np.bool_], wide: bool) -> None:
+        self.parents = successors.parents[kept]
+        self.actions = successors.actions[kept]
+        self.times = successors.times[kept]
+        self.targets: list[NDArray[np.uint64]] = [successors.fingerprints[kept]]
         if wide:
-            self.targets.append(found.rows.words[found.rows.starts[:-1]][kept].view(np.uint64))
+            self.targets.append(successors.rows.words[successors.rows.starts[:-1]][kept].view(np.uint64))
 
 
 def inside_steps(spec: CompiledSpec, listing: Listing) -> InsideSteps:
     """All steps from listed states that no constraint refuses."""
     rows = listing.rows
-    found = spec.expand_block(rows)
-    kept = np.ones(len(found), np.bool_)
+    successors = spec.expand_block(rows)
+    kept = np.ones(len(successors), np.bool_)
     if spec.names.constraints:
-        kept &= spec.outside(found.rows) == 0
+        kept &= spec.outside(successors.rows) == 0
     if spec.names.action_constraints:
-        kept &= spec.step_outside(rows, found.parents, found.rows) == 0
-    return InsideSteps(found, kept, wide=spec.words_before > 0)
+        kept &= spec.step_outside(rows, successors.parents, successors.rows) == 0
+    return InsideSteps(successors, kept, wide=spec.words_before > 0)
 
 
 def parents_schema(spec: CompiledSpec) -> pa.Schema:
@@ -99,8 +99,8 @@ class LevelParents:
     """
 
     def __init__(self, reader: StateReader, level: Sequence[LevelPart]) -> None:
-        found = [fingerprints_of(reader.spec, listing) for part in level for _, listing in reader.listed(part)]
-        fingerprints = [np.concatenate(words) for words in zip(*found, strict=True)]
+        of_parts = [fingerprints_of(reader.spec, listing) for part in level for _, listing in reader.listed(part)]
+        fingerprints = [np.concatenate(words) for words in zip(*of_parts, strict=True)]
         self._first = level[0].first
         self._order = np.lexsort(fingerprints[::-1])
         self._sorted = [one[self._order] for one in fingerprints]
@@ -111,12 +111,12 @@ class LevelParents:
         """Look for predecessors among the states of a part of the level before."""
         for first, listing in reader.listed(part):
             steps = inside_steps(reader.spec, listing)
-            places = np.searchsorted(self._sorted[0], steps.targets[0])
-            places = np.minimum(places, len(self._order) - 1)
+            positions = np.searchsorted(self._sorted[0], steps.targets[0])
+            positions = np.minimum(positions, len(self._order) - 1)
             is_target = np.logical_and.reduce(
-                [known[places] == found for known, found in zip(self._sorted, steps.targets, strict=True)]
+                [known[positions] == wanted for known, wanted in zip(self._sorted, steps.targets, strict=True)]
             )
-            states = self._order[places]
+            states = self._order[positions]
             new = np.flatnonzero(is_target & (self._parents[states] == _NONE))
             chosen, where = np.unique(states[new], return_index=True)
             self._parents[chosen] = first + steps.parents[new[where]]

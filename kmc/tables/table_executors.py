@@ -51,9 +51,9 @@ class ThreadTables:
         taking = itertools.count()
         files: dict[int, AttemptFile] = {}
 
-        def take_tasks(number: int) -> None:
+        def take_tasks(thread: int) -> None:
             while not self._stopping and (index := next(taking)) < len(tasks):
-                files[index] = write_part(self._readers[number], tasks[index])
+                files[index] = write_part(self._readers[thread], tasks[index])
 
         def poll() -> None:
             progress(sum(file.rows for file in [*files.values()]))
@@ -73,11 +73,11 @@ class ThreadTables:
         def write(path: Path) -> int:
             reader, rows = self._readers[0], 0
             with parquet_writer(path, parents_schema(self._spec)) as out:
-                for number in range(2, len(levels) + 1):
-                    found = LevelParents(reader, levels[number])
-                    for one in levels[number - 1]:
-                        found.take(reader, one)
-                    batch = found.batch(self._spec)
+                for depth in range(2, len(levels) + 1):
+                    parents = LevelParents(reader, levels[depth])
+                    for one in levels[depth - 1]:
+                        parents.take(reader, one)
+                    batch = parents.batch(self._spec)
                     rows += batch.num_rows
                     out.write_batch(batch)
                     progress(rows)

@@ -52,9 +52,9 @@ def write_part(reader: StateReader, task: PartTask) -> AttemptFile:
     return write_attempt(Path(task.folder), task.table, task.part.number, write)
 
 
-def write_attempt(folder: Path, table: str, number: int, write: Callable[[Path], int]) -> AttemptFile:
+def write_attempt(folder: Path, table: str, ordinal: int, write: Callable[[Path], int]) -> AttemptFile:
     """Let `write` fill a new file, and return the file with its number of rows; a file that fails is removed."""
-    path = folder / f"{table}-{number}-{secrets.token_hex(8)}"
+    path = folder / f"{table}-{ordinal}-{secrets.token_hex(8)}"
     failpoints.reach(f"before write {table}")
     try:
         rows = write(path)
@@ -63,4 +63,4 @@ def write_attempt(folder: Path, table: str, number: int, write: Callable[[Path],
             path.unlink(missing_ok=True)
         raise
     failpoints.reach(f"after write {table}")
-    return AttemptFile(number, path.name, path.stat().st_size, rows)
+    return AttemptFile(ordinal, path.name, path.stat().st_size, rows)

@@ -74,8 +74,8 @@ class TableWriter:
         states = self._write_parts(new, STATES, wanted.columns)
         parents = edges = None
         if wanted.parents:
-            found = self._executor.write_parents(self._parts, new.attempts, self._progress)
-            parents = new.take(PARENTS, found)
+            attempts = self._executor.write_parents(self._parts, new.attempts, self._progress)
+            parents = new.take(PARENTS, attempts)
         if wanted.edges:
             edges = self._write_parts(new, EDGES)
         return Written(states, len(self._levels), parents, edges)

@@ -101,8 +101,8 @@ def lose_a_state(patch: pytest.MonkeyPatch, level: int) -> list[int]:
     def losing(name: str, *kind: bool) -> Any:
         def accept(task: CandidateSet, number: int) -> int:
             if levels[-1] == level:
-                new.append(task.found_count)
-                task.found_count -= 1
+                new.append(task.fingerprint_count)
+                task.fingerprint_count -= 1
             found: int = loop_of(name, *kind)(task, number)
             return found
 

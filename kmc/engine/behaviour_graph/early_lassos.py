@@ -178,21 +178,21 @@ class _Marks:
     def __init__(self) -> None:
         self._bytes: NDArray[np.bool_] = np.zeros(0, np.bool_)
 
-    def add(self, numbers: Numbers) -> None:
+    def add(self, states: Numbers) -> None:
         """Put ascending numbers in."""
-        if len(numbers):
-            size = int(numbers[-1]) + 1
+        if len(states):
+            size = int(states[-1]) + 1
             if size > len(self._bytes):
                 self._bytes = np.concatenate((self._bytes, np.zeros(2 * size - len(self._bytes), np.bool_)))
-            self._bytes[numbers] = True
+            self._bytes[states] = True
 
-    def of(self, numbers: Numbers) -> Bytes:
+    def of(self, states: Numbers) -> Bytes:
         """Return a mask: which of some numbers are in the set."""
-        marks = np.zeros(len(numbers), np.bool_)
-        known = numbers < len(self._bytes)
-        marks[known] = self._bytes[numbers[known]]
+        marks = np.zeros(len(states), np.bool_)
+        known = states < len(self._bytes)
+        marks[known] = self._bytes[states[known]]
         return marks
 
-    def has(self, numbers: Numbers) -> bool:
+    def has(self, states: Numbers) -> bool:
         """Whether any is in it."""
-        return bool(self.of(numbers).any())
+        return bool(self.of(states).any())

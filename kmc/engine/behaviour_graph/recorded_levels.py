@@ -68,9 +68,9 @@ class RecordedLevels:
             for column, empty in enumerate(self._no_steps(), 1)
         )
         sources = np.repeat(np.arange(len(states)), degrees)
-        places = np.where(targets == OUTSIDE, np.int64(OUTSIDE), targets.astype(np.int64) + _ELSEWHERE)
-        places = np.where(targets == states[sources], sources, places)
-        return StepsOfStates(self._graph(states, degrees, places, labels, bits), sources, targets)
+        local_targets = np.where(targets == OUTSIDE, np.int64(OUTSIDE), targets.astype(np.int64) + _ELSEWHERE)
+        local_targets = np.where(targets == states[sources], sources, local_targets)
+        return StepsOfStates(self._graph(states, degrees, local_targets, labels, bits), sources, targets)
 
     def _graph(self, states: Numbers, degrees: Any, targets: Any, labels: Any, bits: Any) -> BehaviourGraph:
         return BehaviourGraph(
@@ -103,14 +103,14 @@ class RecordedLevels:
             local = here - part.first
             degrees = counts[local]
             before = np.cumsum(degrees) - degrees
-            places = np.repeat(begins[local] - before, degrees) + np.arange(int(degrees.sum()))
-            yield degrees, part.targets[places], part.labels[places], part.bits[places]
+            positions = np.repeat(begins[local] - before, degrees) + np.arange(int(degrees.sum()))
+            yield degrees, part.targets[positions], part.labels[positions], part.bits[positions]
 
 
 def _split(states: Numbers, firsts: list[int]) -> Iterator[tuple[int, NDArray[np.int64]]]:
     """The states of each part that begins with one of `firsts`, for parts that have some."""
-    numbers = states.astype(np.int64)
-    owners = np.searchsorted(firsts, numbers, side="right") - 1
+    indices = states.astype(np.int64)
+    owners = np.searchsorted(firsts, indices, side="right") - 1
     begins = np.flatnonzero(np.diff(owners, prepend=-1)).tolist()
-    for begin, end in pairwise([*begins, len(numbers)]):
-        yield int(owners[begin]), numbers[begin:end]
+    for begin, end in pairwise([*begins, len(indices)]):
+        yield int(owners[begin]), indices[begin:end]

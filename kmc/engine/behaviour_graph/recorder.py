@@ -178,12 +178,12 @@ class GraphRecorder:
                 self._numbers = reserved(known.slots // 2 + 1, _NUMBERS_SHARE)
             self._slots = known.slots
             levels = range(len(self._fingerprints))
-        parts = [
+        slices = [
             (self._starts[level] + start, self._fingerprints[level][start : start + _PART_STATES])
             for level in levels
             for start in range(0, len(self._fingerprints[level]), _PART_STATES)
         ]
-        each_on(threads, lambda numbered: self._number(known, *numbered), parts)
+        each_on(threads, lambda numbered: self._number(known, *numbered), slices)
 
     def _part(self, known: FingerprintTable) -> GraphPart:
         part = GraphPart.of(Memory(GraphPart.WORDS))
@@ -203,11 +203,11 @@ class GraphRecorder:
     def _add_steps(self, known: FingerprintTable, threads: WorkerPool, logs: list[tuple[Memory, int]]) -> None:
         """Translate the steps of the level that was expanded, on all threads."""
         first, end = self._starts[-3:-1]
-        places, counts = Memory(end - first), np.zeros(end - first, np.uint32)
+        addresses, counts = Memory(end - first), np.zeros(end - first, np.uint32)
 
         def part_of_level() -> GraphPart:
             part = self._part(known)
-            part.places, part.counts, part.first = places.address, address_of(counts), first
+            part.places, part.counts, part.first = addresses.address, address_of(counts), first
             return part
 
         def find(log: tuple[Memory, int]) -> None:

@@ -60,8 +60,8 @@ class StepBlock:
 
     def of_pairs(self, steps: Bytes) -> Bytes:
         """Extend `steps` in place so that it holds for all steps of a pair if it holds for one of them."""
-        while len(places := self._halved_pairs(steps)):
-            steps[places] = steps[places + 1] = True
+        while len(halved_at := self._halved_pairs(steps)):
+            steps[halved_at] = steps[halved_at + 1] = True
         return steps
 
     def _halved_pairs(self, steps: Bytes) -> NDArray[np.intp]:
@@ -69,12 +69,12 @@ class StepBlock:
         halved = steps[1:] != steps[:-1]
         halved &= self.targets[1:] == self.targets[:-1]
         halved &= self.targets[1:] != OUTSIDE
-        places: NDArray[np.intp] = np.flatnonzero(halved)
-        if not len(places):
-            return places
+        indices: NDArray[np.intp] = np.flatnonzero(halved)
+        if not len(indices):
+            return indices
         ends = np.cumsum(self.degrees)
-        same = np.searchsorted(ends, places, side="right") == np.searchsorted(ends, places + 1, side="right")
-        kept: NDArray[np.intp] = places[same]
+        same = np.searchsorted(ends, indices, side="right") == np.searchsorted(ends, indices + 1, side="right")
+        kept: NDArray[np.intp] = indices[same]
         return kept
 
 
@@ -116,11 +116,11 @@ class GraphSets:
         self._last_steps = wanted, out
         return out
 
-    def dropped_steps(self, wanted: StepSet, places: NDArray[np.intp]) -> Bytes:
+    def dropped_steps(self, wanted: StepSet, indices: NDArray[np.intp]) -> Bytes:
         """Return a mask: which of the steps at some indices, all of them to OUTSIDE, are in a set."""
         if (labels := labels_of(wanted)) is not None:
-            return np.isin(self.graph.labels[places], sorted(labels))
-        return self.steps(wanted)[places]
+            return np.isin(self.graph.labels[indices], sorted(labels))
+        return self.steps(wanted)[indices]
 
     def _combined(self, operation: Any, parts: tuple[StateSet, ...], neutral: bool) -> Bytes:
         out = np.full(self.graph.states, neutral)
@@ -155,9 +155,9 @@ class GraphSets:
         """The sources of steps, as targets number them."""
         return block.sources
 
-    def _are_in(self, states: StateSet, numbers: NDArray[np.uint32], sets: dict[StateSet, Bytes]) -> Bytes:
+    def _are_in(self, states: StateSet, indices: NDArray[np.uint32], sets: dict[StateSet, Bytes]) -> Bytes:
         """Return a mask: which of some targets are in a set."""
-        return sets[states][numbers]
+        return sets[states][indices]
 
     def _in_block(self, wanted: StepSet, block: StepBlock, sets: dict[StateSet, Bytes]) -> Bytes:
         match wanted:

@@ -43,27 +43,36 @@ class StateOrder:
         bits = np.empty((count, like.shape[1]), like.dtype) if narrow else np.empty((count, self._atom_words), np.int64)
         ranges = max(1, count // STATES_OF_RANGE)
         logs = _shared_out(noted, threads.size if count > _STATES_OF_TASK else 1)
-        places = np.zeros((len(logs), ranges), np.uint32)
+        counters = np.zeros((len(logs), ranges), np.uint32)
 
         def task(of_task: NDArray[np.uint32]) -> NewStates:
             new = NewStates.of(Memory(NewStates.WORDS))
-            new.atom_words, new.ranges, new.tasks, new.places = self._atom_words, ranges, len(logs), address_of(of_task)
+            new.atom_words, new.ranges, new.tasks, new.counters = (
+                self._atom_words,
+                ranges,
+                len(logs),
+                address_of(of_task),
+            )
             new.bit_bytes = bits.itemsize if bits.size else 0
             new.fingerprints, new.bits = address_of(fingerprints), address_of(bits)
             return new
 
         def over(loop: str) -> None:
-            each_on(threads, lambda number: self._over(loop, logs[number], task(places[number])), range(len(logs)))
+            each_on(
+                threads,
+                lambda task_index: self._over(loop, logs[task_index], task(counters[task_index])),
+                range(len(logs)),
+            )
 
         def sort(bounds: tuple[int, int]) -> None:
-            new = task(places[-1])
+            new = task(counters[-1])
             new.first, new.end = bounds
             self._loop("sort_states")(new)
 
         over("count_states")
-        self._loop("add_counts")(task(places))
+        self._loop("add_counts")(task(counters))
         over("place_states")
-        each_on(threads, sort, list(pairwise(ranges * number // len(logs) for number in range(len(logs) + 1))))
+        each_on(threads, sort, list(pairwise(ranges * cut // len(logs) for cut in range(len(logs) + 1))))
         return fingerprints, bits if narrow else packed(bits, self._atoms)
 
     def _loop(self, name: str) -> NativeLoop:

@@ -131,7 +131,7 @@ class Saver:
         return self._bytes_to_write(snapshot, level) / self._bytes_per_second
 
     def _bytes_to_write(self, snapshot: Snapshot, level: Level) -> int:
-        written = sum(block.used for block in level.blocks if block.place is None)
+        written = sum(block.used for block in level.blocks if block.offset is None)
         written += snapshot.stored if self._file is None else 0
         return written * f.WORD_BYTES
 
@@ -220,16 +220,16 @@ class Saver:
         rows = sum(int(chunks[:, Chunk.rows].sum()) for chunks in half_made)
         # Memory may be used up. So the fingerprints to leave out are taken in parts that are small beside the table.
         part_bytes = max(_LEFT_OUT_BYTES_MIN, table.bytes // SAVE_SHARE)
-        parts = 1 + rows * table.entry_words * f.WORD_BYTES // part_bytes
-        for part in range(parts):
-            left_out = _keys(self._fingerprints_of(half_made, table.entry_words, (part, parts)))
+        shares = 1 + rows * table.entry_words * f.WORD_BYTES // part_bytes
+        for share in range(shares):
+            left_out = _keys(self._fingerprints_of(half_made, table.entry_words, (share, shares)))
             left_out.sort()
             for low in range(0, table.slots, _RANGE_SLOTS):
-                used = _of_part(table.entries(low, min(low + _RANGE_SLOTS, table.slots)), (part, parts))
+                used = _of_part(table.entries(low, min(low + _RANGE_SLOTS, table.slots)), (share, shares))
                 if len(left_out) and len(used):
                     keys = _keys(used)
-                    places = np.searchsorted(left_out, keys).clip(max=len(left_out) - 1)
-                    used = np.ascontiguousarray(used[left_out[places] != keys])
+                    positions = np.searchsorted(left_out, keys).clip(max=len(left_out) - 1)
+                    used = np.ascontiguousarray(used[left_out[positions] != keys])
                 self._add(used.reshape(-1))
 
     def _add(self, words: Words) -> None:
@@ -249,9 +249,9 @@ class Saver:
             words = added = 0
             while (low := next(ranges)) < len(level.chunks):
                 first, entries = self._collected(level.chunks[low : low + _RANGE_CHUNKS], entry_words)
-                place = before + first * entry_words
-                added += checksum(entries.address, entries.words, place)
-                file.write(entries.address, entries.words, place)
+                offset = before + first * entry_words
+                added += checksum(entries.address, entries.words, offset)
+                file.write(entries.address, entries.words, offset)
                 words += entries.words
                 self._parts.files.drop_pages()
             return words, added
@@ -268,19 +268,19 @@ class Saver:
             "collect" if entry_words == 1 else "collect_wide",
             source=address_of(chunks),
             count=len(chunks),
-            place=first,
+            first=first,
             target=entries.address,
             shared=self._parts.shared,
         )
         return first, entries
 
-    def _fingerprints_of(self, half_made: Sequence[Words], entry_words: int, part: tuple[int, int]) -> Words:
+    def _fingerprints_of(self, half_made: Sequence[Words], entry_words: int, share: tuple[int, int]) -> Words:
         """The fingerprints of those rows of some chunks that belong to a part. Each thread numbered its rows from 0."""
         blocks = [np.zeros((0, entry_words), np.int64)]
         for chunks in half_made:
             for low in range(0, len(chunks), _HALF_MADE_CHUNKS):
                 _, some = self._collected(chunks[low : low + _HALF_MADE_CHUNKS], entry_words)
-                blocks.append(_of_part(some.array.reshape(-1, entry_words), part).copy())
+                blocks.append(_of_part(some.array.reshape(-1, entry_words), share).copy())
                 self._parts.files.drop_pages()
         return np.concatenate(blocks)
 
@@ -293,10 +293,10 @@ def _longer(extent: Extent, words: int, added: int) -> Extent:
     return replace(extent, words=extent.words + words, checksum=(extent.checksum + added) & WORD_MASK)
 
 
-def _of_part(entries: Words, part: tuple[int, int]) -> Words:
+def _of_part(entries: Words, share: tuple[int, int]) -> Words:
     """The fingerprints that belong to part `part[0]` of `part[1]`."""
-    index, parts = part
-    chosen = entries if parts == 1 else entries[entries[:, 0].view(np.uint64) % np.uint64(parts) == index]
+    index, shares = share
+    chosen = entries if shares == 1 else entries[entries[:, 0].view(np.uint64) % np.uint64(shares) == index]
     return np.ascontiguousarray(chosen)
 
 
@@ -311,8 +311,8 @@ def _chunks_by_place(level: Level) -> Words:
     """The chunks of a level, with places in the blocks' file instead of addresses."""
     blocks = sorted((block for block in level.blocks if block.used), key=lambda block: block.memory.address)
     addresses = np.array([block.memory.address for block in blocks])
-    places = np.array([block.place for block in blocks])
+    offsets = np.array([block.offset for block in blocks])
     chunks = level.chunks.copy()
     holders = np.searchsorted(addresses, chunks[:, Chunk.first], side="right") - 1
-    chunks[:, Chunk.first] = places[holders] + (chunks[:, Chunk.first] - addresses[holders]) // f.WORD_BYTES
+    chunks[:, Chunk.first] = offsets[holders] + (chunks[:, Chunk.first] - addresses[holders]) // f.WORD_BYTES
     return chunks.reshape(-1)

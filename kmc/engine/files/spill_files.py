@@ -42,18 +42,18 @@ class SpillFiles:
             if block.on_disk or not block.used:
                 return
             self._write(block, level)
-            assert block.place is not None, "it was just written"
+            assert block.offset is not None, "it was just written"
             words = _pages(block.used + SLACK_WORDS)
-            block.memory.map_file(self._files[level].descriptor, block.place, words, writable=self._ranked)
+            block.memory.map_file(self._files[level].descriptor, block.offset, words, writable=self._ranked)
             block.on_disk = True
             self._mapped.setdefault(level, []).append((block.memory, words))
             self.spilled_bytes += words * 8
 
     def _write(self, block: RowBlock, level: int) -> None:
-        if block.place is not None:
+        if block.offset is not None:
             return
         offset = self._append(block.memory.address, block.used + SLACK_WORDS, level)
-        block.place = offset
+        block.offset = offset
         if not self._ranked:
             block.checksum = checksum(block.memory.address, block.used, offset)
 
@@ -79,10 +79,10 @@ class SpillFiles:
         """The extent of a finished level's block in its file; it is written now if it was not yet."""
         with self._lock:
             self._write(block, level)
-        assert block.place is not None, "it was just written"
+        assert block.offset is not None, "it was just written"
         if block.checksum is None:
-            block.checksum = checksum(block.memory.address, block.used, block.place)
-        return Extent(file_name(level), block.place, block.used, block.checksum)
+            block.checksum = checksum(block.memory.address, block.used, block.offset)
+        return Extent(file_name(level), block.offset, block.used, block.checksum)
 
     def sync(self, level: int) -> None:
         """Wait until everything written of a level is on the disk."""

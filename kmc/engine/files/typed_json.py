@@ -29,14 +29,14 @@ def typed(cls: type[T], value: Any) -> T:
 
 
 def _of_type(wanted: Any, value: Any, *, is_word: bool) -> Any:
-    origin, parts = get_origin(wanted), get_args(wanted)
+    origin, arguments = get_origin(wanted), get_args(wanted)
     match value:
         case _ if origin is UnionType:
-            return _of_union(parts, value, is_word=is_word)
+            return _of_union(arguments, value, is_word=is_word)
         case list() | tuple() if origin is tuple:
-            return tuple(_of_type(parts[0], held, is_word=is_word) for held in value)
+            return tuple(_of_type(arguments[0], held, is_word=is_word) for held in value)
         case Mapping() if origin is not None and issubclass(origin, Mapping):
-            key, held = parts
+            key, held = arguments
             return {_key(key, name): _of_type(held, one, is_word=is_word) for name, one in value.items()}
         case Mapping() if is_dataclass(wanted):
             return _of_class(wanted, value)
@@ -53,10 +53,10 @@ def _of_type(wanted: Any, value: Any, *, is_word: bool) -> Any:
     raise ValueError(f"a value is no {wanted}")
 
 
-def _of_union(parts: tuple[Any, ...], value: Any, *, is_word: bool) -> Any:
-    if value is None and NoneType in parts:
+def _of_union(alternatives: tuple[Any, ...], value: Any, *, is_word: bool) -> Any:
+    if value is None and NoneType in alternatives:
         return None
-    (one,) = (alternative for alternative in parts if alternative is not NoneType)
+    (one,) = (alternative for alternative in alternatives if alternative is not NoneType)
     return _of_type(one, value, is_word=is_word)
 
 

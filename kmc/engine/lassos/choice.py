@@ -159,13 +159,13 @@ def with_cycle(
     """The least lasso that is found with a cycle of several states."""
     if not len(components.members):
         return None
-    numbers = components.numbered(where.graph.states)
-    progress = CycleProgress(where.graph, where.masks, numbers, where.steps)
-    cycles = ShortCycles(progress, numbers, where.steps)
+    components_of = components.numbered(where.graph.states)
+    progress = CycleProgress(where.graph, where.masks, components_of, where.steps)
+    cycles = ShortCycles(progress, components_of, where.steps)
     best: FoundLasso | None = None
     tried = 0
     for distance, states in distances.by_distance():
-        for state in map(int, np.sort(states[numbers[states] != 0])):
+        for state in map(int, np.sort(states[components_of[states] != 0])):
             longest = [] if below is None else [longest_cycle(distance, below)]
             if longest and longest[0] < _LEAST_WITH_STEPS:
                 return best

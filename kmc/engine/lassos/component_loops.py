@@ -330,25 +330,25 @@ def check_component(search: ComponentSearch, members: int, count: int) -> None:
     gather(search, members, count)
     if lacks_recurrence(conditions) == 0:
         if find_bad_triggers(conditions) == 0:
-            place = search.fair_count
+            end = search.fair_count
             for index in range(count):
-                store_half(search.fair, place + index, load_half(members, index))
-            search.fair_count = place + count
-            store(search.ends, search.components, place + count)
+                store_half(search.fair, end + index, load_half(members, index))
+            search.fair_count = end + count
+            store(search.ends, search.components, end + count)
             search.components += 1
         else:
-            place = search.pending_count
+            end = search.pending_count
             for index in range(count):
                 if is_stopped(search.stopping, index) != 0:
                     return
                 state = load_half(members, index)
-                store_half(search.pending, place, state)
-                place += 1 - triggers(search, state)
-            size = place - search.pending_count
+                store_half(search.pending, end, state)
+                end += 1 - triggers(search, state)
+            size = end - search.pending_count
             if size > 1:
                 store_half(search.sizes, search.regions, size)
                 search.regions += 1
-                search.pending_count = place
+                search.pending_count = end
     for index in range(count):
         store_half(search.indexes, load_half(members, index), DONE)
 

@@ -220,15 +220,15 @@ def _needs_no_steps(states: StateSet) -> bool:
 class FairCyclesOfPart(FairCycles):
     """The fair cycles of a graph among some of its states, `numbers`, which are numbered anew in this order."""
 
-    def __init__(self, whole: GraphSets, numbers: Numbers, fairness: Sequence[Recurrence | Response]) -> None:
-        part = _part_of(whole.graph, numbers)
-        places = np.searchsorted(numbers, part.targets)
-        places[places == len(numbers)] = 0
-        inside = numbers[places] == part.targets if len(numbers) else np.zeros(len(part.targets), np.bool_)
+    def __init__(self, whole: GraphSets, states: Numbers, fairness: Sequence[Recurrence | Response]) -> None:
+        part = _part_of(whole.graph, states)
+        positions = np.searchsorted(states, part.targets)
+        positions[positions == len(states)] = 0
+        inside = states[positions] == part.targets if len(states) else np.zeros(len(part.targets), np.bool_)
         # Steps to other states enable, and lead nowhere.
-        local = replace(part, targets=np.where(inside, places, OUTSIDE).astype(np.uint32))
-        super().__init__(local, _SetsOfPart(part, numbers, whole), fairness)
-        self._numbers = numbers
+        local = replace(part, targets=np.where(inside, positions, OUTSIDE).astype(np.uint32))
+        super().__init__(local, _SetsOfPart(part, states, whole), fairness)
+        self._numbers = states
 
     def numbers_of(self, states: Bytes) -> Numbers:
         """See `FairCycles`."""
@@ -242,31 +242,31 @@ class FairCyclesOfPart(FairCycles):
 class _SetsOfPart(GraphSets):
     """The sets of a part of a graph. Its targets are numbers of the whole graph."""
 
-    def __init__(self, part: BehaviourGraph, numbers: Numbers, whole: GraphSets) -> None:
+    def __init__(self, part: BehaviourGraph, states: Numbers, whole: GraphSets) -> None:
         super().__init__(part)
-        self._numbers, self._whole = numbers, whole
+        self._numbers, self._whole = states, whole
 
     def _source_numbers(self, block: StepBlock) -> Numbers:
         """See `GraphSets`."""
         return np.repeat(self._numbers[block.first : block.end], block.degrees)
 
-    def _are_in(self, states: StateSet, numbers: Numbers, sets: dict[StateSet, Bytes]) -> Bytes:
+    def _are_in(self, states: StateSet, indices: Numbers, sets: dict[StateSet, Bytes]) -> Bytes:
         """See `GraphSets`."""
-        return self._whole.states(states)[numbers]
+        return self._whole.states(states)[indices]
 
 
-def _part_of(graph: BehaviourGraph, numbers: Numbers) -> BehaviourGraph:
+def _part_of(graph: BehaviourGraph, states: Numbers) -> BehaviourGraph:
     """Some expanded states with their steps, as a graph whose targets are numbers of the whole one."""
-    begins = graph.offsets[numbers]
-    degrees = graph.offsets[numbers.astype(np.int64) + 1] - begins
+    begins = graph.offsets[states]
+    degrees = graph.offsets[states.astype(np.int64) + 1] - begins
     offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(degrees, dtype=np.int64)))
     steps = np.repeat(begins - offsets[:-1], degrees) + np.arange(offsets[-1])
     return BehaviourGraph(
-        level_starts=np.array([0, len(numbers)], np.int64),
-        expanded=len(numbers),
+        level_starts=np.array([0, len(states)], np.int64),
+        expanded=len(states),
         offsets=offsets,
         targets=graph.targets[steps],
         labels=graph.labels[steps],
-        state_bits=graph.state_bits[numbers],
+        state_bits=graph.state_bits[states],
         step_bits=graph.step_bits[steps],
     )

@@ -183,9 +183,9 @@ class PhaseDistances(PhaseLevels):
         entered = np.ones(self._count, np.bool_) if first is None else first.copy()
         # A state that is not initial is the target of the step by which it was found.
         initial = self.graph.initial
-        places = np.flatnonzero(self.graph.targets < initial)
-        targets = self.graph.targets[places]
-        sources = np.searchsorted(self.graph.offsets, places, side="right") - 1
+        steps = np.flatnonzero(self.graph.targets < initial)
+        targets = self.graph.targets[steps]
+        sources = np.searchsorted(self.graph.offsets, steps, side="right") - 1
         again = np.zeros(initial, np.bool_)
         again[targets[targets != sources]] = True
         entered[:initial] &= again

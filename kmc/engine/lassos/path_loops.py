@@ -66,8 +66,8 @@ class ComponentPaths(Struct):
     allowed: int  # a byte per step, or 0
     components: int  # 32 bits per state
     component: int
-    reached: int  # 32 bits per state: the number of the search that met it
-    number: int
+    reached: int  # 32 bits per state: the mark of the search that met it
+    mark: int  # another for each search
     before: int  # 32 bits per state
     queue: int  # 32 bits per state
     goal: int  # a state, or -1
@@ -247,9 +247,9 @@ def find_way(ways: ComponentPaths, start: int) -> int:
 
     `before` leads back from there to the start; it gives the state before the last step in `queue[0]`.
     """
-    number, queue = ways.number, ways.queue
+    mark, queue = ways.mark, ways.queue
     store_half(queue, 0, start)
-    store_half(ways.reached, start, number)
+    store_half(ways.reached, start, mark)
     begin = 0
     end = 1
     while begin < end:
@@ -260,7 +260,7 @@ def find_way(ways: ComponentPaths, start: int) -> int:
         for step in range(load(ways.offsets, state), load(ways.offsets, state + 1)):
             target = load_half(ways.targets, step)
             if stays_inside(ways, state, target, step) != 0:
-                new = 1 if load_half(ways.reached, target) != number else 0
+                new = 1 if load_half(ways.reached, target) != mark else 0
                 wanted = is_wanted_step(ways, step)
                 if wanted == 0 and (new != 0 or target == ways.goal):
                     wanted = is_wanted_state(ways, target)
@@ -268,7 +268,7 @@ def find_way(ways: ComponentPaths, start: int) -> int:
                     store_half(queue, 0, state)
                     return target
                 if new != 0:
-                    store_half(ways.reached, target, number)
+                    store_half(ways.reached, target, mark)
                     store_half(ways.before, target, state)
                     store_half(queue, end, target)
                     end += 1

@@ -98,7 +98,7 @@ class LassoSearch(LassoAnswers):
         outside &= np.isin(graph.labels[:places_end], sorted(next_labels))
         dropped = np.flatnonzero(outside)
         dropped_of = (dropped[self._sets.dropped_steps(steps, dropped)] for steps in asked)
-        firsts = (places[:1] for places in dropped_of)
+        firsts = (indices[:1] for indices in dropped_of)
         return [int(np.searchsorted(graph.offsets, first[0], "right")) - 1 if len(first) else None for first in firsts]
 
     def close(self) -> None:

@@ -87,7 +87,7 @@ class ShortCycles:
         """The states behind `state` on a shortest way to the goal, or to a state or step that meets an obligation."""
         ways = self._searching()
         ways.component = int(self._components[state])
-        ways.number += 1
+        ways.mark += 1
         ways.goal = -1 if goal is None else goal
         wanted = (0, 0, 0) if goal is not None else self._progress.wanted(met)
         for array, bits in zip(self._wanted, wanted, strict=True):

@@ -160,7 +160,7 @@ class NewStates(Struct):
     atom_words: int
     bit_bytes: int  # 1, 2 or 4: so many bytes of the masks of a state are kept; or all their words
     ranges: int  # the number of ranges that fingerprints are divided into
-    places: Address  # 32 bits per range: how many of the states of this task, then where the next one belongs
+    counters: Address  # 32 bits per range: how many of the states of this task, then where the next one belongs
     tasks: int  # how many such places follow each other
     first: int  # the first range to be sorted
     end: int

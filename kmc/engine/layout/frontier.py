@@ -32,13 +32,13 @@ class PackedState:
 class RowBlock:
     """Memory that rows are written into, one after another: `used` words of it once it is full or its level ends.
 
-    `place` is the index of its first word in the file of its level, once the block was written there with its checksum,
-    if that is known; `on_disk` is whether the memory maps that file.
+    `offset` is the index of its first word in the file of its level, once the block was written there, and `checksum`
+    the checksum of its words, if that is known; `on_disk` is whether the memory maps that file.
     """
 
     memory: Memory
     used: int = 0
-    place: int | None = None
+    offset: int | None = None
     checksum: int | None = None
     on_disk: bool = False
 
@@ -78,12 +78,12 @@ def states_words(records: Sequence[PackedState], action: int) -> Words:
     """The words of the `StateRecord`s of states that `action` leads to, one after another."""
     lengths = np.array([len(record.row) for record in records], np.int64)
     sizes = lengths + r.RECORD_HEAD_WORDS
-    places = np.cumsum(sizes) - sizes
+    starts = np.cumsum(sizes) - sizes
     words = np.empty(int(sizes.sum()), np.int64)
     is_row = np.ones(len(words), np.bool_)
-    is_row[places] = is_row[places + 1] = False
-    words[places] = lengths | action << r.ACTION_SHIFT
-    words[places + 1] = np.array([record.fingerprint for record in records], np.uint64).view(np.int64)
+    is_row[starts] = is_row[starts + 1] = False
+    words[starts] = lengths | action << r.ACTION_SHIFT
+    words[starts + 1] = np.array([record.fingerprint for record in records], np.uint64).view(np.int64)
     words[is_row] = np.concatenate([words[:0], *(record.row for record in records)])
     return words
 

@@ -152,8 +152,8 @@ class KernelTable:
 
 def _call(address: int, *arguments: Words | int) -> int:
     memories = [argument if isinstance(argument, int) else _padded(argument) for argument in arguments]
-    numbers = [memory if isinstance(memory, int) else memory.address for memory in memories]
-    return int(ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * len(numbers))(address)(*numbers))
+    addresses = [memory if isinstance(memory, int) else memory.address for memory in memories]
+    return int(ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * len(addresses))(address)(*addresses))
 
 
 def _padded(row: Words) -> Memory:

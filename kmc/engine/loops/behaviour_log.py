@@ -63,12 +63,12 @@ def log_shortage(shared: Shared, thread: Thread) -> Status:
 
 
 @inlined
-def note_fingerprint(place: Address, record: StateRecord) -> Address:
+def note_fingerprint(end: Address, record: StateRecord) -> Address:
     """Write the fingerprint of a record; the address behind it."""
-    store(place, 0, record.fingerprint)
+    store(end, 0, record.fingerprint)
     if WIDE != 0:
-        store(place, 1, record.first_word)
-    return Address(place + (1 + WIDE) * f.WORD_BYTES)
+        store(end, 1, record.first_word)
+    return Address(end + (1 + WIDE) * f.WORD_BYTES)
 
 
 @inlined
@@ -76,8 +76,8 @@ def note_source(shared: Shared, thread: Thread, successors: int, first: StateRec
     """Note the source, whose steps follow. Initial states have none."""
     source = thread.source
     if source != 0:
-        place = note_fingerprint(Address(thread.steps.address + thread.steps.used * f.WORD_BYTES), source)
-        store(place, 0, successors)
+        end = note_fingerprint(Address(thread.steps.address + thread.steps.used * f.WORD_BYTES), source)
+        store(end, 0, successors)
         thread.steps.used += HEAD_WORDS + WIDE
         if shared.apart != 0 and shared.deadlock != 0:
             check_deadlock(shared, thread, successors, first)
@@ -111,22 +111,22 @@ def note_step(shared: Shared, thread: Thread, successor: StateRecord, label: int
     """
     source = thread.source
     if source != 0:
-        place = Address(thread.steps.address + thread.steps.used * f.WORD_BYTES)
+        end = Address(thread.steps.address + thread.steps.used * f.WORD_BYTES)
         if NOTES_SLOTS != 0:
-            store(place, 0, label | noted_slot(slot) if has_slot != 0 else label | FOLLOWED)
+            store(end, 0, label | noted_slot(slot) if has_slot != 0 else label | FOLLOWED)
         else:
-            place = note_fingerprint(place, successor)
-            store(place, 0, label)
-        for number in range(shared.step_atom_words):
-            mask = call_two(load(shared.step_atom_kernels, number), row_of(source), row_of(successor))
+            end = note_fingerprint(end, successor)
+            store(end, 0, label)
+        for word in range(shared.step_atom_words):
+            mask = call_two(load(shared.step_atom_kernels, word), row_of(source), row_of(successor))
             if mask < 0:
                 add_finding(thread, r.EXPAND_ERROR, mask, source.fingerprint, 0)
-            store(place, 1 + number, mask)
+            store(end, 1 + word, mask)
         words = 1 + shared.step_atom_words
         if NOTES_SLOTS == 0:
             words += 1 + WIDE
         elif has_slot == 0:
-            store(place, words, successor.fingerprint)
+            store(end, words, successor.fingerprint)
             words += 1
         thread.steps.used += words
 
@@ -141,8 +141,8 @@ def noted_slot(slot: int) -> int:
 def let_note_slot(shared: Shared, thread: Thread, candidate: Candidate) -> None:
     """Give a candidate the address at which its slot is to be recorded: in the last recorded step."""
     if NOTES_SLOTS != 0:
-        place = thread.steps.used - 1 - shared.step_atom_words
-        candidate.note = Address(thread.steps.address + place * f.WORD_BYTES if thread.source != 0 else 0)
+        offset = thread.steps.used - 1 - shared.step_atom_words
+        candidate.note = Address(thread.steps.address + offset * f.WORD_BYTES if thread.source != 0 else 0)
 
 
 @inlined
@@ -162,10 +162,10 @@ def insert_candidate(shared: Shared, candidate: Candidate) -> int:
 @inlined
 def note_state(shared: Shared, thread: Thread, state: StateRecord) -> None:
     """Note a new state."""
-    place = note_fingerprint(Address(thread.states.address + thread.states.used * f.WORD_BYTES), state)
-    for number in range(shared.atom_words):
-        mask = call_one(load(shared.atom_kernels, number), row_of(state))
+    end = note_fingerprint(Address(thread.states.address + thread.states.used * f.WORD_BYTES), state)
+    for word in range(shared.atom_words):
+        mask = call_one(load(shared.atom_kernels, word), row_of(state))
         if mask < 0:
             add_finding(thread, r.CHECK_ERROR, mask, state.fingerprint, 0)
-        store(place, number, mask)
+        store(end, word, mask)
     thread.states.used += 1 + WIDE + shared.atom_words

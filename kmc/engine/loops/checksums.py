@@ -18,6 +18,6 @@ def run_storing(name: str, **fields: int) -> int:
     return task.result
 
 
-def checksum(address: int, words: int, place: int) -> int:
-    """The checksum of `words` words at `address`; `place` is the index of the first of them in its file."""
-    return run_storing("total", source=address, count=words, place=place) & WORD_MASK if words else 0
+def checksum(address: int, words: int, offset: int) -> int:
+    """The checksum of `words` words at `address`; `offset` is the index of the first of them in its file."""
+    return run_storing("total", source=address, count=words, first=offset) & WORD_MASK if words else 0

@@ -97,12 +97,12 @@ class NativeLoop:
         if (received := _received.get(self.key)) is not None:
             return received
         kept = KernelCache.of_environment()
-        found = kept.read(self.key)
-        if found is None:
+        code = kept.read(self.key)
+        if code is None:
             with LOG.compiling(f"the loop {self.function.__name__}"):
-                found = (self.prefetched_code() if self.prefetched_code else None) or self.compiled()
-            kept.write(self.key, found)
-        return found
+                code = (self.prefetched_code() if self.prefetched_code else None) or self.compiled()
+            kept.write(self.key, code)
+        return code
 
     def load(self) -> NativeModule:
         """Its code in this process."""

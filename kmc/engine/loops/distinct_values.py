@@ -52,8 +52,8 @@ def slot_with(values: DistinctValues, value: int) -> int:
     size = values.width * f.WORD_BYTES
     slot = home_of(values, value)
     while True:
-        number = load(values.table, slot)
-        if number == 0 or are_equal(values.width, value, values.keys + (number - 1) * size) != 0:
+        ordinal = load(values.table, slot)
+        if ordinal == 0 or are_equal(values.width, value, values.keys + (ordinal - 1) * size) != 0:
             return slot
         slot += 1
         if slot == values.slots:
@@ -66,17 +66,17 @@ def number_values(values: DistinctValues, _: int) -> int:
     for index in range(values.done, values.count):
         value = values.words + load(values.first, index) * f.WORD_BYTES
         slot = slot_with(values, value)
-        number = load(values.table, slot)
-        if number == 0:
-            number = values.used + 1
-            if 2 * number > values.slots:
+        ordinal = load(values.table, slot)
+        if ordinal == 0:
+            ordinal = values.used + 1
+            if 2 * ordinal > values.slots:
                 values.done = index
                 return f.NEED_TABLE
             for word in range(width):
                 store(values.keys, values.used * width + word, load(value, word))
-            store(values.table, slot, number)
-            values.used = number
-        store(values.numbers, index, number - 1)
+            store(values.table, slot, ordinal)
+            values.used = ordinal
+        store(values.numbers, index, ordinal - 1)
     values.done = values.count
     return f.DONE
 
@@ -117,17 +117,17 @@ def exchange(width: int, left: int, right: int) -> None:
 def sort_entries(entries: RowEntries, _: int) -> int:
     """Sort the entries of each network of all rows, which are few and mostly in order already."""
     row = entries.words
-    for number in range(entries.rows):
-        place = row + (entries.counts + entries.networks) * f.WORD_BYTES
+    for row_index in range(entries.rows):
+        start = row + (entries.counts + entries.networks) * f.WORD_BYTES
         for network in range(entries.networks):
             width = load(entries.widths, network)
             size = width * f.WORD_BYTES
             count = load(row, entries.counts + network)
             for index in range(1, count):
-                entry = place + index * size
-                while entry != place and is_before(width, entry, entry - size) != 0:
+                entry = start + index * size
+                while entry != start and is_before(width, entry, entry - size) != 0:
                     exchange(width, entry, entry - size)
                     entry -= size
-            place += count * size
-        row = entries.words + load(entries.ends, number) * f.WORD_BYTES
+            start += count * size
+        row = entries.words + load(entries.ends, row_index) * f.WORD_BYTES
     return f.DONE

@@ -63,10 +63,10 @@ def next_row(shared: Shared, thread: Thread) -> int:
     """Step to the next record of the frontier: 1, or 0 when there is none."""
     if thread.rows_left == 0:
         # Each thread that finds no chunk adds 1 too, so the counter passes `chunk_count` by a few.
-        number = add(shared, Shared.next_chunk, 1)
-        if number >= shared.chunk_count:
+        index = add(shared, Shared.next_chunk, 1)
+        if index >= shared.chunk_count:
             return 0
-        chunk = Chunk(shared.chunks + number * Chunk.BYTES)
+        chunk = Chunk(shared.chunks + index * Chunk.BYTES)
         thread.packed = chunk.first
         thread.rows_left = chunk.rows
         thread.ordinal = chunk.ordinal
@@ -109,27 +109,27 @@ def keep_last_row(thread: Thread) -> None:
     if before != thread.empty_record:
         used = unpacked_words(before.header)
         if before != rows:
-            for place in range(0, used * f.WORD_BYTES, f.LINE_WORDS * f.WORD_BYTES):
-                copy_eight(rows + place, before + place)
+            for offset in range(0, used * f.WORD_BYTES, f.LINE_WORDS * f.WORD_BYTES):
+                copy_eight(rows + offset, before + offset)
             thread.before = rows
     thread.rows.used = used
 
 
 @inlined
-def accept(shared: Shared, thread: Thread, found: int) -> None:
-    """Take `found` successors that the source wrote: prefetch their slots, and record their source."""
+def accept(shared: Shared, thread: Thread, successors: int) -> None:
+    """Accept the `successors` states that the source wrote: prefetch their slots, and record their source."""
     used = thread.out.used
     out = thread.out.address
-    for _ in range(found):
+    for _ in range(successors):
         successor = StateRecord(out + used * f.WORD_BYTES)
         ask_for(shared, successor)
         used += words_of(successor)
     sources = thread.source_count
     pending = PendingSource(thread.sources + sources * PendingSource.BYTES)
     pending.record = thread.source
-    pending.successors = found
+    pending.successors = successors
     thread.source_count = sources + 1
-    thread.pending += found
+    thread.pending += successors
     thread.out.used = used
 
 
@@ -169,13 +169,13 @@ def fill(shared: Shared, thread: Thread) -> Status:
             continue
         used = thread.out.used
         free = thread.out.address + used * f.WORD_BYTES
-        found = call_three(shared.expand, row_of(thread.source), free, thread.out.words - used)
-        if found == f.OUT_TOO_SMALL:
+        successors = call_three(shared.expand, row_of(thread.source), free, thread.out.words - used)
+        if successors == f.OUT_TOO_SMALL:
             return f.DONE if used != 0 else f.NEED_OUT
-        if found > 0:
-            accept(shared, thread, found)
-        elif found < 0:
-            add_finding(thread, r.EXPAND_ERROR, found, thread.source.fingerprint, 0)
+        if successors > 0:
+            accept(shared, thread, successors)
+        elif successors < 0:
+            add_finding(thread, r.EXPAND_ERROR, successors, thread.source.fingerprint, 0)
         elif shared.deadlock != 0:
             add_finding(thread, r.NO_SUCCESSOR, 0, thread.source.fingerprint, 0)
         leave_row(thread)
@@ -361,12 +361,12 @@ def flush(shared: Shared, thread: Thread) -> Status:
     new = 0
     successor = StateRecord(thread.out.address)
     for index in range(thread.source_count):
-        found = enter_source(thread, index)
+        successors = enter_source(thread, index)
         prepare_steps(shared, thread)
         begin = thread.steps.used
         if EDGES != 0:
-            note_source(shared, thread, found, successor)
-        for _ in range(found):
+            note_source(shared, thread, successors, successor)
+        for _ in range(successors):
             new += take(shared, thread, successor, index)
             successor = record_after(successor)
         if EDGES != 0:
@@ -438,11 +438,11 @@ def select_view_representatives(shared: Shared, thread: Thread) -> Status:
 
 
 @inlined
-def leads_to_target(shared: Shared, found: int, successor: StateRecord) -> int:
-    """1 if one of `found` successors is looked for, else 0."""
+def leads_to_target(shared: Shared, successors: int, successor: StateRecord) -> int:
+    """1 if a search looks for one of the `successors` states that were written, else 0."""
     targets = shared.targets
     slots = shared.target_slots
-    for _ in range(found):
+    for _ in range(successors):
         if contains(targets, slots, successor.fingerprint) != 0:
             return 1
         successor = record_after(successor)
@@ -468,10 +468,10 @@ def seek(shared: Shared, thread: Thread) -> Status:
             noted = contains(shared.targets, shared.target_slots, source.fingerprint)
         else:
             out = thread.out.address
-            found = call_three(shared.expand, row_of(source), out, thread.out.words)
-            if found == f.OUT_TOO_SMALL:
+            successors = call_three(shared.expand, row_of(source), out, thread.out.words)
+            if successors == f.OUT_TOO_SMALL:
                 return f.NEED_OUT
-            noted = leads_to_target(shared, found, StateRecord(out))
+            noted = leads_to_target(shared, successors, StateRecord(out))
         if noted != 0:
             add_finding(thread, r.TARGET, thread.ordinal, source.fingerprint, 0)
         leave_row(thread)

@@ -46,7 +46,7 @@ def word_of(slot: Slot) -> int:
 
 
 @inlined
-def claim(table: Address, place: int, second: int) -> int:
+def claim(table: Address, word: int, second: int) -> int:
     """Claim a slot for a second word: return _TAKEN if this call wrote it, 0 if it was there already, _OTHER if another
     word is there.
 
@@ -54,12 +54,12 @@ def claim(table: Address, place: int, second: int) -> int:
     that one does. The answer _TAKEN makes the state new, and a compare-and-swap gives it to one thread.
     """
     # 0 may be out of date, any other word is final.
-    found = load(table, place)
-    if found == 0:
-        found = compare_and_swap(table, place, 0, second)
-        if found == 0:
+    held = load(table, word)
+    if held == 0:
+        held = compare_and_swap(table, word, 0, second)
+        if held == 0:
             return _TAKEN
-    return 0 if found == second else _OTHER
+    return 0 if held == second else _OTHER
 
 
 @inlined
@@ -113,10 +113,10 @@ def ranked_slot_wide(table: Address, slots: int, first: Fingerprint, second: int
     slot = slot_of(first, slots)
     while True:
         # Slot by slot, so that every thread meets the slots of a first word in the same order.
-        found = load(table, slot * RANKED_WORDS)
-        if found == 0:
-            found = compare_and_swap(table, slot * RANKED_WORDS, 0, first)
-        if found == 0 or found == first:
+        held = load(table, slot * RANKED_WORDS)
+        if held == 0:
+            held = compare_and_swap(table, slot * RANKED_WORDS, 0, first)
+        if held == 0 or held == first:
             answer = claim(table, slot * RANKED_WORDS + 2, second)
             if answer != _OTHER:
                 return -1 - slot if answer == _TAKEN else slot
@@ -155,14 +155,14 @@ def move_wide(shared: Shared, plan: TableMove) -> Status:
         last = Slot(end * (slots // f.LINE_WORDS) // before * f.LINE_WORDS)
         while slot < end:
             word = word_of(slot)
-            found = Fingerprint(load(table, word))
-            if found != 0:
+            fingerprint = Fingerprint(load(table, word))
+            if fingerprint != 0:
                 second = load(table, word + f.LINE_WORDS)
                 store(table, word, 0)
                 store(table, word + f.LINE_WORDS, 0)
-                if place_wide(table, home(found, slots), first, last, found, second) == 0:
+                if place_wide(table, home(fingerprint, slots), first, last, fingerprint, second) == 0:
                     aside = 2 * add(plan, TableMove.aside_count, 1)
-                    store(plan.aside, aside, found)
+                    store(plan.aside, aside, fingerprint)
                     store(plan.aside, aside + 1, second)
             slot = Slot(slot + 1)
     return f.PAUSED
@@ -213,19 +213,19 @@ def move_ranked_wide(shared: Shared, plan: TableMove) -> Status:
         end = min(slot + MOVE_STEP, high)
         while slot < end:
             word = RANKED_WORDS * slot
-            found = Fingerprint(load(table, word))
+            fingerprint = Fingerprint(load(table, word))
             rank, second = load(table, word + 1), load(table, word + 2)
-            if found != 0:
-                for part in range(RANKED_WORDS):
-                    store(table, word + part, 0)
-                if slot_of(found, slots) < high or slot < slot_of(found, plan.slots_before):
+            if fingerprint != 0:
+                for offset in range(RANKED_WORDS):
+                    store(table, word + offset, 0)
+                if slot_of(fingerprint, slots) < high or slot < slot_of(fingerprint, plan.slots_before):
                     aside = plan.aside
-                    place = RANKED_WORDS * add(plan, TableMove.aside_count, 1)
-                    store(aside, place, found)
-                    store(aside, place + 1, rank)
-                    store(aside, place + 2, second)
+                    word_aside = RANKED_WORDS * add(plan, TableMove.aside_count, 1)
+                    store(aside, word_aside, fingerprint)
+                    store(aside, word_aside + 1, rank)
+                    store(aside, word_aside + 2, second)
                 else:
-                    insert_ranked_wide(table, slots, found, rank, second)
+                    insert_ranked_wide(table, slots, fingerprint, rank, second)
             slot = Slot(slot + 1)
     return f.PAUSED
 

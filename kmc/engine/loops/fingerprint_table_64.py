@@ -75,10 +75,10 @@ def slot_taken(table: Address, slots: int, fingerprint: Fingerprint, alone: int)
                 return slot * 2 + 1
             # Threads that saw an older line try for a slot that is taken by now, and read the line again: that load
             # follows the compare-and-swap, which has seen the slot full, so it sees it full too.
-            found = compare_and_swap(table, slot, 0, fingerprint)
-            if found == 0:
+            held = compare_and_swap(table, slot, 0, fingerprint)
+            if held == 0:
                 return slot * 2 + 1
-            if found == fingerprint:
+            if held == fingerprint:
                 return slot * 2
         else:
             # A full line never changes, so the fingerprint is not in it and never will be.
@@ -130,12 +130,12 @@ def ranked_slot(table: Address, slots: int, fingerprint: Fingerprint) -> int:
     slot = slot_of(fingerprint, slots)
     while True:
         # One word at a time: a word that is not 0 is final, and whether 0 is, the compare-and-swap decides.
-        found = load(table, slot * 2)
-        if found == 0:
-            found = compare_and_swap(table, slot * 2, 0, fingerprint)
-            if found == 0:
+        held = load(table, slot * 2)
+        if held == 0:
+            held = compare_and_swap(table, slot * 2, 0, fingerprint)
+            if held == 0:
                 return -1 - slot
-        if found == fingerprint:
+        if held == fingerprint:
             return slot
         slot += 1
         if slot == slots:
@@ -187,13 +187,13 @@ def move(shared: Shared, plan: TableMove) -> Status:
         for entry in range(FEW_WORDS):
             store(filled, entry, 0)
         while slot < end:
-            found = Fingerprint(load(table, slot))
-            if found != 0:
+            fingerprint = Fingerprint(load(table, slot))
+            if fingerprint != 0:
                 store(table, slot, 0)
-                line = home(found, slots)
+                line = home(fingerprint, slots)
                 # Outside are fingerprints that had passed a full line, and in the last range those that stay low.
-                if line < first or line >= last or place(table, line, filled, found) == 0:
-                    store(plan.aside, add(plan, TableMove.aside_count, 1), found)
+                if line < first or line >= last or place(table, line, filled, fingerprint) == 0:
+                    store(plan.aside, add(plan, TableMove.aside_count, 1), fingerprint)
             slot += 1
     return f.PAUSED
 
@@ -205,12 +205,12 @@ def place(table: Address, line: Slot, filled: Address, fingerprint: Fingerprint)
     1, or 0 if the line is full. `filled` remembers the fill of the last lines, as `[number | slots 4 bits]`, each entry
     at an index computed from the line's number; a line whose entry was replaced by a later line's counts as full.
     """
-    number = line // f.LINE_WORDS
-    entry = number % FEW_WORDS
+    line_index = line // f.LINE_WORDS
+    entry = line_index % FEW_WORDS
     known = load(filled, entry)
-    if known >> 4 < number:
-        known = number << 4
-    if known >> 4 > number or known & 15 == f.LINE_WORDS:
+    if known >> 4 < line_index:
+        known = line_index << 4
+    if known >> 4 > line_index or known & 15 == f.LINE_WORDS:
         return 0
     store(table, line + (known & 15), fingerprint)
     store(filled, entry, known + 1)
@@ -246,17 +246,17 @@ def move_ranked(shared: Shared, plan: TableMove) -> Status:
             return f.DONE
         end = min(slot + MOVE_STEP, high)
         while slot < end:
-            found = Fingerprint(load(table, 2 * slot))
+            fingerprint = Fingerprint(load(table, 2 * slot))
             rank = load(table, 2 * slot + 1)
-            if found != 0:
+            if fingerprint != 0:
                 store(table, 2 * slot, 0)
                 store(table, 2 * slot + 1, 0)
-                if slot_of(found, slots) < high or slot < slot_of(found, plan.slots_before):
-                    place = 2 * add(plan, TableMove.aside_count, 1)
-                    store(plan.aside, place, found)
-                    store(plan.aside, place + 1, rank)
+                if slot_of(fingerprint, slots) < high or slot < slot_of(fingerprint, plan.slots_before):
+                    word_aside = 2 * add(plan, TableMove.aside_count, 1)
+                    store(plan.aside, word_aside, fingerprint)
+                    store(plan.aside, word_aside + 1, rank)
                 else:
-                    insert_ranked(table, slots, found, rank)
+                    insert_ranked(table, slots, fingerprint, rank)
             slot += 1
     return f.PAUSED
 

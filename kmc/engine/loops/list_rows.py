@@ -36,8 +36,8 @@ def copy_row(thread: Thread, listing: RowListing) -> None:
     used = listing.words.used
     target = listing.words.address + used * f.WORD_BYTES
     length = thread.source.header & LENGTH_MASK
-    for place in range(0, length * f.WORD_BYTES, STEP * f.WORD_BYTES):
-        copy_eight(target + place, source + place)
+    for offset in range(0, length * f.WORD_BYTES, STEP * f.WORD_BYTES):
+        copy_eight(target + offset, source + offset)
     listing.words.used = used + length
     row = listing.rows.address + listing.rows.used * f.WORD_BYTES
     store(row, ListedRow.end, used + length)

@@ -178,18 +178,18 @@ def unfold_steps(part: GraphPart) -> int:
 
     For the time when the table grows, and states get other slots.
     """
-    place, out = part.steps, part.entries
-    while place != part.steps_end:
-        head, end = out, behind_steps(part, place)
-        copy_words(out, place, HEAD_WORDS)
-        place = Address(place + HEAD_WORDS * f.WORD_BYTES)
+    step, out = part.steps, part.entries
+    while step != part.steps_end:
+        head, end = out, behind_steps(part, step)
+        copy_words(out, step, HEAD_WORDS)
+        step = Address(step + HEAD_WORDS * f.WORD_BYTES)
         out = Address(out + HEAD_WORDS * f.WORD_BYTES)
-        while place != end:
-            copy_words(out, place, step_words(part, place))
-            if load(place, 0) & FOLLOWED == 0:
-                store(out, 0, load(place, 0) & (1 << SLOT_SHIFT) - 1 | FOLLOWED)
-                store(fingerprint_of(part, out), 0, load(part.table, load(place, 0) >> SLOT_SHIFT))
-            place = behind(part, place)
+        while step != end:
+            copy_words(out, step, step_words(part, step))
+            if load(step, 0) & FOLLOWED == 0:
+                store(out, 0, load(step, 0) & (1 << SLOT_SHIFT) - 1 | FOLLOWED)
+                store(fingerprint_of(part, out), 0, load(part.table, load(step, 0) >> SLOT_SHIFT))
+            step = behind(part, step)
             out = behind(part, out)
         store_half(head, LENGTH, (out - head) // f.WORD_BYTES - HEAD_WORDS)
     return (out - part.entries) // f.WORD_BYTES
@@ -284,11 +284,11 @@ def target_of(part: GraphPart, index: int, count: int, step: Address) -> int:
     if is_same(fingerprint, steps - (HEAD_WORDS + WIDE) * f.WORD_BYTES) != 0:
         return part.first + index
     if flags & APART != 0:
-        number = number_with(part, fingerprint)
+        target = number_with(part, fingerprint)
         other = steps
         for _ in range(count):
-            if label_of(other) & (DROPPED | APART) == 0 and number_of_target(part, other) == number:
-                return number
+            if label_of(other) & (DROPPED | APART) == 0 and number_of_target(part, other) == target:
+                return target
             other = behind(part, other)
     return OUTSIDE
 

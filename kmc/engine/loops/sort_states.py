@@ -41,10 +41,10 @@ def row_bytes(new: NewStates) -> int:
 def count_states(new: NewStates) -> int:
     """Count the states of each range; return their total."""
     row, step, count = new.noted, row_bytes(new), 0
-    ranges, places = new.ranges, new.places
+    ranges, counters = new.ranges, new.counters
     while row != new.noted_end:
         index = slot_of(load(row, 0), ranges)
-        store_half(places, index, load_half(places, index) + 1)
+        store_half(counters, index, load_half(counters, index) + 1)
         count += 1
         row = Address(row + step)
     return count
@@ -52,12 +52,12 @@ def count_states(new: NewStates) -> int:
 
 def add_counts(new: NewStates) -> int:
     """Turn the counts of all tasks into offsets, range by range; return the number of states."""
-    places, ranges = new.places, new.ranges
+    counters, ranges = new.counters, new.ranges
     begin = 0
     for index in range(ranges):
         for counter in range(index, new.tasks * ranges, ranges):
-            count = load_half(places, counter)
-            store_half(places, counter, begin)
+            count = load_half(counters, counter)
+            store_half(counters, counter, begin)
             begin += count
     return begin
 
@@ -65,12 +65,12 @@ def add_counts(new: NewStates) -> int:
 def place_states(new: NewStates) -> int:
     """Put each state where the next one of its range belongs; 0."""
     row, step = new.noted, row_bytes(new)
-    ranges, places = new.ranges, new.places
+    ranges, counters = new.ranges, new.counters
     fingerprints, bits, bit_bytes = new.fingerprints, new.bits, new.bit_bytes
     while row != new.noted_end:
         index = slot_of(load(row, 0), ranges)
-        row_index = load_half(places, index)
-        store_half(places, index, row_index + 1)
+        row_index = load_half(counters, index)
+        store_half(counters, index, row_index + 1)
         copy_words(fingerprints, row_index, row, 0, 1 + WIDE)
         masks = row + (1 + WIDE) * f.WORD_BYTES
         if bit_bytes > 4:
@@ -84,9 +84,9 @@ def place_states(new: NewStates) -> int:
 def sort_states(new: NewStates) -> int:
     """Sort the states of each range from `first` to `end`; 0. `places` are those of the last task."""
     # When all states are placed, the next place of the last task in a range is where that range ends.
-    begin = load_half(new.places, new.first - 1) if new.first > 0 else 0
+    begin = load_half(new.counters, new.first - 1) if new.first > 0 else 0
     for index in range(new.first, new.end):
-        end = load_half(new.places, index)
+        end = load_half(new.counters, index)
         for row in range(begin + 1, end):
             if is_before(new.fingerprints, row, row - 1) != 0:
                 sink(new, begin, row)

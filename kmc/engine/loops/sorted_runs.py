@@ -27,9 +27,9 @@ class CandidateSet(Struct):
     index_mask: int  # the bits of a key that hold the index; the others are those of the fingerprint
     first: int  # of `make_keys`: the index of the first entry
     count: int  # of `make_keys`: how many entries
-    found: int  # the address of the distinct fingerprints, in order
+    fingerprints: int  # the address of the distinct fingerprints, in order
     chosen: int  # the address of the index of each
-    found_count: int
+    fingerprint_count: int
     # The run in which they are looked up.
     run: int
     run_count: int
@@ -44,7 +44,7 @@ class RunCursor(Struct):
     """A run that is being merged."""
 
     run: int
-    place: int
+    position: int  # of the next fingerprint in the run
     count: int
 
 
@@ -57,7 +57,7 @@ class RunMerge(Struct):
     index: int  # the address of the index of the merged run
     buckets: int
     next_bucket: int
-    place: int  # in the merged run
+    position: int  # of the next fingerprint in the merged run
 
 
 @inlined
@@ -119,9 +119,9 @@ def distinct(task: CandidateSet, _: int) -> int:
         first = load(entry, 0)
         second = load(entry, 1) if WIDE != 0 else 0
         position = kept
-        while position > 0 and is_before(first, second, fingerprint_at(task.found, position - 1)) != 0:
+        while position > 0 and is_before(first, second, fingerprint_at(task.fingerprints, position - 1)) != 0:
             position -= 1
-        if position > 0 and is_equal(first, second, fingerprint_at(task.found, position - 1)) != 0:
+        if position > 0 and is_equal(first, second, fingerprint_at(task.fingerprints, position - 1)) != 0:
             if RANKED != 0:
                 chosen = entry_at(task, load(task.chosen, position - 1))
                 if is_less(load(entry, 1 + WIDE), load(chosen, 1 + WIDE)) != 0:
@@ -129,13 +129,13 @@ def distinct(task: CandidateSet, _: int) -> int:
         else:
             moved = kept
             while moved > position:
-                copy_fingerprint(fingerprint_at(task.found, moved), fingerprint_at(task.found, moved - 1))
+                copy_fingerprint(fingerprint_at(task.fingerprints, moved), fingerprint_at(task.fingerprints, moved - 1))
                 store(task.chosen, moved, load(task.chosen, moved - 1))
                 moved -= 1
-            copy_fingerprint(fingerprint_at(task.found, position), entry)
+            copy_fingerprint(fingerprint_at(task.fingerprints, position), entry)
             store(task.chosen, position, index)
             kept += 1
-    task.found_count = kept
+    task.fingerprint_count = kept
     return 0
 
 
@@ -167,25 +167,25 @@ def is_in_run(task: CandidateSet, fingerprint: int) -> int:
 def look_up(task: CandidateSet, _: int) -> int:
     """Leave of the distinct fingerprints those that the run does not hold."""
     kept = 0
-    for position in range(task.found_count):
-        fingerprint = fingerprint_at(task.found, position)
+    for position in range(task.fingerprint_count):
+        fingerprint = fingerprint_at(task.fingerprints, position)
         known = is_in_run(task, fingerprint)
-        copy_fingerprint(fingerprint_at(task.found, kept), fingerprint)
+        copy_fingerprint(fingerprint_at(task.fingerprints, kept), fingerprint)
         store(task.chosen, kept, load(task.chosen, position))
         # Written over what was read: `kept` is at most `position`, so nothing is lost that is still to be looked up.
         kept += 1 - known
-    task.found_count = kept
+    task.fingerprint_count = kept
     return 0
 
 
 def accept(task: CandidateSet, _: int) -> int:
     """Set the bit of each entry chosen for a fingerprint that is left, and add these fingerprints to the digest."""
     digest = 0
-    for position in range(task.found_count):
+    for position in range(task.fingerprint_count):
         index = load(task.chosen, position)
         # Not atomic: one task at a time accepts for a shard, and the bits are its own.
         store(task.bits, index >> 6, load(task.bits, index >> 6) | 1 << (index & 63))
-        fingerprint = fingerprint_at(task.found, position)
+        fingerprint = fingerprint_at(task.fingerprints, position)
         digest += mixed(load(fingerprint, 0), load(fingerprint, 1) if WIDE != 0 else 0)
     task.digest += digest
     return 0
@@ -197,7 +197,7 @@ def merge_some(left: RunCursor, right: RunCursor, out: int, count: int) -> None:
 
     The result of each comparison is unpredictable, so nothing here is a branch.
     """
-    first, second = fingerprint_at(left.run, left.place), fingerprint_at(right.run, right.place)
+    first, second = fingerprint_at(left.run, left.position), fingerprint_at(right.run, right.position)
     start, width = first, (1 + WIDE) * f.WORD_BYTES
     for index in range(count):
         one = load(first, 0)
@@ -209,17 +209,17 @@ def merge_some(left: RunCursor, right: RunCursor, out: int, count: int) -> None:
         first += takes_left * width
         second += (1 - takes_left) * width
     taken = (first - start) // width
-    left.place += taken
-    right.place += count - taken
+    left.position += taken
+    right.position += count - taken
 
 
 @inlined
 def copy_some(cursor: RunCursor, out: int, count: int) -> None:
     """Write the next `count` fingerprints of one run."""
-    source = fingerprint_at(cursor.run, cursor.place)
+    source = fingerprint_at(cursor.run, cursor.position)
     for index in range(count):
         copy_fingerprint(fingerprint_at(out, index), fingerprint_at(source, index))
-    cursor.place += count
+    cursor.position += count
 
 
 def merge(task: RunMerge, _: int) -> int:
@@ -229,7 +229,7 @@ def merge(task: RunMerge, _: int) -> int:
     left, right = task.cursors, RunCursor(task.cursors + RunCursor.BYTES)
     written = 0
     while written < task.room:
-        ahead, other = left.count - left.place, right.count - right.place
+        ahead, other = left.count - left.position, right.count - right.position
         room, out = task.room - written, fingerprint_at(task.out, written)
         if ahead == 0 and other == 0:
             return written
@@ -252,12 +252,12 @@ def extend_index(task: RunMerge, _: int) -> int:
     for index in range(task.room):
         bucket = slot_of(load(fingerprint_at(task.out, index), 0), task.buckets)
         while following <= bucket:
-            store(task.index, following, task.place + index)
+            store(task.index, following, task.position + index)
             following += 1
-    task.place += task.room
+    task.position += task.room
     if task.room == 0:
         while following <= task.buckets:
-            store(task.index, following, task.place)
+            store(task.index, following, task.position)
             following += 1
     task.next_bucket = following
     return 0

@@ -23,7 +23,7 @@ class StorageTask(Struct):
 
     source: Address  # of words, or of chunks
     count: int  # how many
-    place: int  # of the first word in its file; of `collect`: the first ordinal
+    first: int  # the index of the first word in its file; of `collect`: the first ordinal
     target: Address  # where `collect` writes, or of a table
     slots: int
     result: int
@@ -37,7 +37,7 @@ _LOW_HALF = (1 << 32) - 1
 
 @inlined
 def mixed(word: int, index: int) -> int:
-    """A one-to-one map of words, another for each place."""
+    """A one-to-one map of words, another for each index."""
     stirred = (word ^ (index + 1) * _SPREAD) * _STIR
     return stirred ^ (stirred >> 32 & _LOW_HALF)
 
@@ -45,7 +45,7 @@ def mixed(word: int, index: int) -> int:
 def total(task: StorageTask, _: int) -> int:
     """Add the checksum of `count` words, whose first has the index `first` in its file, to `result`."""
     words = task.source
-    first = task.place
+    first = task.first
     words_sum = 0
     for index in range(task.count):
         words_sum += mixed(load(words, index), first + index)
@@ -56,7 +56,7 @@ def total(task: StorageTask, _: int) -> int:
 def collect(task: StorageTask, _: int) -> int:
     """Write the fingerprints of `count` chunks to `target` by ordinal, 0 for a row that is dead."""
     chunk = Chunk(task.source)
-    first = task.place
+    first = task.first
     target = task.target
     for _number in range(task.count):
         record = chunk.first
@@ -72,7 +72,7 @@ def collect(task: StorageTask, _: int) -> int:
 def collect_wide(task: StorageTask, _: int) -> int:
     """`collect` for fingerprints of two words."""
     chunk = Chunk(task.source)
-    first = task.place
+    first = task.first
     target = task.target
     for _number in range(task.count):
         record = chunk.first

@@ -134,9 +134,9 @@ def records_of(dictionary: Dictionary, chunks: Words, ordinals: Iterable[int]) -
     states = []
     for holder, held in zip(holders.tolist(), np.split(wanted, starts[1:]), strict=False):
         address, _, first = chunks[holder].tolist()
-        places = set((held - first).tolist())
-        first_ones = records(dictionary, address, max(places) + 1)
-        states += [record for index, record in enumerate(first_ones) if record is not None and index in places]
+        positions = set((held - first).tolist())
+        first_ones = records(dictionary, address, max(positions) + 1)
+        states += [record for index, record in enumerate(first_ones) if record is not None and index in positions]
     return states
 
 

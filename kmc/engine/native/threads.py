@@ -16,9 +16,9 @@ _Item = TypeVar("_Item")
 
 
 class _Job(Generic[_Answer]):
-    def __init__(self, task: Callable[[int], _Answer], number: int, left: threading.Semaphore) -> None:
+    def __init__(self, task: Callable[[int], _Answer], thread: int, left: threading.Semaphore) -> None:
         self._task = task
-        self._number = number
+        self._number = thread
         self._left = left
         self.answer: list[_Answer] = []
         self.error: BaseException | None = None

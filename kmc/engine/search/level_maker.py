@@ -243,7 +243,7 @@ class LevelMaker:
             self._recorder.level_made(self.known, self._threads)
         made = [worker.end_level() for worker in self.workers]
         starts = np.cumsum([0] + [count for _, count, _ in made]).tolist()
-        chunks = all_chunks([(part, start) for (part, _, _), start in zip(made, starts, strict=False)])
+        chunks = all_chunks([(chunks_made, start) for (chunks_made, _, _), start in zip(made, starts, strict=False)])
         level: Level | None = Level(starts[-1], chunks, tuple(block for _, _, blocks in made for block in blocks))
         for worker in self.workers:
             worker.begin_level()

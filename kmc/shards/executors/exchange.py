@@ -28,7 +28,7 @@ class SentPart:
 
     name: str
     file_words: int
-    place: int
+    offset: int
     words: int
     checksum: int
 
@@ -37,23 +37,23 @@ def write_sent(store: ShardStore, level: int, task: int, outboxes: Sequence[Word
     """Write the entries for each shard."""
     name = new_name(SENT, level, task)
     total = sum(map(len, outboxes))
-    parts, offset = [], 0
+    sent, offset = [], 0
     for entries in outboxes:
-        parts.append(SentPart(name, total, offset, len(entries), checksum(address_of(entries), len(entries), offset)))
+        sent.append(SentPart(name, total, offset, len(entries), checksum(address_of(entries), len(entries), offset)))
         offset += len(entries)
     if total:
         with store.writing(name) as out:
             for entries in outboxes:
                 if len(entries):
                     out.write(entries)
-    return tuple(parts)
+    return tuple(sent)
 
 
-def read_sent(store: ShardStore, part: SentPart) -> Words:
+def read_sent(store: ShardStore, sent: SentPart) -> Words:
     """The entries of a part; SystemFault KMC551 if they differ from the entries that were written."""
-    if not part.words:
+    if not sent.words:
         return np.zeros(0, np.int64)
-    file = store.read(part.name, part.file_words)
-    if checksum(file.address + part.place * WORD_BYTES, part.words, part.place) != part.checksum:
-        raise damaged(Path(part.name), "its checksum is wrong")
-    return file.array[part.place : part.place + part.words]
+    file = store.read(sent.name, sent.file_words)
+    if checksum(file.address + sent.offset * WORD_BYTES, sent.words, sent.offset) != sent.checksum:
+        raise damaged(Path(sent.name), "its checksum is wrong")
+    return file.array[sent.offset : sent.offset + sent.words]

@@ -126,7 +126,7 @@ class ThreadExecutor:
         def expand(thread: int, task: ExpandTask) -> tuple[Expanded, list[Words]]:
             answer, entries = self._expanders[thread].expand(task)
             ended(EndedTask.expanding(task.rows.level, answer))
-            return answer, [self._sent[thread].copy_of(part) for part in entries]
+            return answer, [self._sent[thread].copy_of(words) for words in entries]
 
         for words in self._sent:
             words.empty()

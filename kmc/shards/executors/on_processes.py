@@ -74,10 +74,10 @@ class ProcessExecutor:
 
         try:
             expanded = self._each(_expand, [(task,) for task in tasks], keep)
-            asked = [(merge, tuple(parts[merge.shard] for _, parts in expanded)) for merge in merges]
+            asked = [(merge, tuple(sent_parts[merge.shard] for _, sent_parts in expanded)) for merge in merges]
             return [answer for answer, _ in expanded], self._each(_merge, asked, tell)
         finally:
-            self._store.remove(parts[0].name for parts in sent)
+            self._store.remove(sent_parts[0].name for sent_parts in sent)
             if self._lost:
                 # The files that lost attempts sent have no other name than their kind; nothing is sent between levels.
                 self._store.remove(name for name in self._store.names() if name.startswith(SENT))

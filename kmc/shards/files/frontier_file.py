@@ -74,39 +74,39 @@ def write_frontier(
 ) -> FrontierFile:
     """Write the rows of a task. `starts` are those of all segments, and where the last one ends."""
     used = [block for block in blocks if block.used]
-    places = np.cumsum([0, *(block.used for block in used)]).tolist()
-    placed = _placed(chunks, used, places)
+    offsets = np.cumsum([0, *(block.used for block in used)]).tolist()
+    placed = _placed(chunks, used, offsets)
     table = np.zeros((len(starts), _HEAD + len(starts[0].sent)), np.int64)
     table[:, _CHUNK] = [start.chunk for start in starts]
-    table[:, _PLACE] = [*(int(placed[start.chunk, Chunk.first]) for start in starts[:-1]), places[-1]]
+    table[:, _PLACE] = [*(int(placed[start.chunk, Chunk.first]) for start in starts[:-1]), offsets[-1]]
     table[:, _HEAD:] = [start.sent for start in starts]
     for segment in range(len(starts) - 1):
         bounds = table[segment, _PLACE], table[segment + 1, _PLACE]
-        table[segment, _CHECKSUM] = signed(_checksum_between(used, places, *map(int, bounds)))
+        table[segment, _CHECKSUM] = signed(_checksum_between(used, offsets, *map(int, bounds)))
     tail = np.concatenate([np.zeros(SLACK_WORDS, np.int64), placed.reshape(-1), table.reshape(-1)])
     with store.writing(name) as out:
         for block in used:
             out.write(block.memory.array[: block.used])
         out.write(tail)
     rows = np.diff(table[:, _HEAD:].sum(axis=1)).tolist()
-    tail_sum = checksum(address_of(tail), len(tail), places[-1])
-    return FrontierFile(name, task, places[-1] + len(tail), places[-1], len(placed), tuple(rows), tail_sum)
+    tail_sum = checksum(address_of(tail), len(tail), offsets[-1])
+    return FrontierFile(name, task, offsets[-1] + len(tail), offsets[-1], len(placed), tuple(rows), tail_sum)
 
 
-def _placed(chunks: Words, blocks: Sequence[RowBlock], places: Sequence[int]) -> Words:
+def _placed(chunks: Words, blocks: Sequence[RowBlock], offsets: Sequence[int]) -> Words:
     """The chunks, with places in the file instead of addresses."""
     placed = chunks.reshape(-1, Chunk.WORDS).copy()
-    for block, offset in zip(blocks, places, strict=False):
+    for block, offset in zip(blocks, offsets, strict=False):
         first = block.memory.address
         inside = (chunks[:, Chunk.first] >= first) & (chunks[:, Chunk.first] < first + block.used * WORD_BYTES)
         placed[inside, Chunk.first] = offset + (chunks[inside, Chunk.first] - first) // WORD_BYTES
     return placed
 
 
-def _checksum_between(blocks: Sequence[RowBlock], places: Sequence[int], low: int, high: int) -> int:
+def _checksum_between(blocks: Sequence[RowBlock], offsets: Sequence[int], low: int, high: int) -> int:
     """The checksum of the words of a file from `low` to `high`, which lie in blocks."""
     words_sum = 0
-    for block, offset in zip(blocks, places, strict=False):
+    for block, offset in zip(blocks, offsets, strict=False):
         first, end = max(low, offset), min(high, offset + block.used)
         if first < end:
             words_sum += checksum(block.memory.address + (first - offset) * WORD_BYTES, end - first, first)

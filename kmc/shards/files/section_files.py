@@ -99,8 +99,8 @@ def write_sections(store: ShardStore, name: str, width: int, sections: Sequence[
 def write_in_ranges(store: ShardStore, name: str, rows: Words) -> SectionFile:
     """Write rows that begin with fingerprints and are in their order."""
     starts = range_starts(first_words(rows), section_bits(len(rows)))
-    parts = [rows[start:end] for start, end in pairwise(starts)]
-    return write_sections(store, name, rows.shape[1], parts)
+    sections = [rows[start:end] for start, end in pairwise(starts)]
+    return write_sections(store, name, rows.shape[1], sections)
 
 
 def read_sections(store: ShardStore, file: SectionFile, first: int = 0, end: int | None = None) -> Words:

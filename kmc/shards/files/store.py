@@ -24,9 +24,9 @@ from kmc.engine.native.memory import WORD_BYTES, MappedFile, Words
 _DATA_FILE = re.compile(SHARD_FILE)
 
 
-def new_name(kind: str, level: int, number: int) -> str:
-    """A name that no other file has: of a `kind`, written for task or shard `number` of a level."""
-    return f"{kind}-{level}-{number}-{secrets.token_hex(8)}"
+def new_name(kind: str, level: int, ordinal: int) -> str:
+    """A name that no other file has: of a `kind`, written for task or shard `ordinal` of a level."""
+    return f"{kind}-{level}-{ordinal}-{secrets.token_hex(8)}"
 
 
 def is_shard_file(name: str) -> bool:

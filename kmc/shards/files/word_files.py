@@ -21,11 +21,11 @@ class WordFile:
     checksum: int
 
 
-def write_words(store: ShardStore, name: str, parts: Sequence[Words]) -> WordFile:
+def write_words(store: ShardStore, name: str, pieces: Sequence[Words]) -> WordFile:
     """Write a file of words, part by part."""
     offset = words_sum = 0
     with store.writing(name) as out:
-        for words in parts:
+        for words in pieces:
             out.write(words)
             words_sum += checksum(address_of(words), len(words), offset)
             offset += len(words)

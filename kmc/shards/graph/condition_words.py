@@ -107,7 +107,7 @@ def _step_words(masks: ConditionMasks, rows: Rows) -> WordRows:
 
 def _state_words(masks: ConditionMasks, rows: Rows) -> WordRows:
     """The sets that each state is in."""
-    out = np.zeros((len(rows.numbers), masks.state_words), np.uint64)
+    out = np.zeros((len(rows.states), masks.state_words), np.uint64)
     _add_columns(out, 0, masks.state_columns)
     return out
 
@@ -120,7 +120,7 @@ def _add_columns(out: WordRows, first: int, columns: Columns) -> None:
 
 def _sets_of_steps(steps: WordRows, rows: Rows) -> WordRows:
     """The sets that each state has a step of."""
-    out = np.zeros((len(rows.numbers), steps.shape[1]), np.uint64)
+    out = np.zeros((len(rows.states), steps.shape[1]), np.uint64)
     begins = rows.part.offsets[:-1]
     having = np.flatnonzero(np.diff(rows.part.offsets))
     if len(having):

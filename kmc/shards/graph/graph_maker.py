@@ -110,10 +110,10 @@ class GraphMaker:
 
     def fingerprint(self, state: int) -> tuple[int, ...]:
         """The words of the fingerprint of a state."""
-        part = next(part for part in self._known if state < part.firsts[-1])
-        piece = next(piece for piece in range(len(part.firsts) - 1) if state < part.firsts[piece + 1])
-        rows = read_sections(self._store, part.file, piece, piece + 1)
-        words = rows[state - part.firsts[piece], : self._shape.width].copy()
+        known = next(known for known in self._known if state < known.firsts[-1])
+        piece = next(piece for piece in range(len(known.firsts) - 1) if state < known.firsts[piece + 1])
+        rows = read_sections(self._store, known.file, piece, piece + 1)
+        words = rows[state - known.firsts[piece], : self._shape.width].copy()
         return tuple(words.view(np.uint64).tolist())
 
     def close(self) -> None:

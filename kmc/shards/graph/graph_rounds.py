@@ -107,19 +107,19 @@ class GraphRounds:
         indexes: list[int] = self._filled[has_some].tolist()
         return indexes
 
-    def _by_part(self, numbers: Sequence[int], tasks: Sequence[Any]) -> Bytes:
+    def _by_part(self, indices: Sequence[int], tasks: Sequence[Any]) -> Bytes:
         """The states that tasks for some parts answer, all together."""
         out = np.zeros(self.states, np.bool_)
-        for index, answer in self._answers(numbers, tasks):
+        for index, answer in self._answers(indices, tasks):
             file = self.stored.files[index]
             out[file.first : file.end] = unpacked(answer, file.end - file.first)
         return out
 
-    def _answers(self, numbers: Sequence[int], tasks: Sequence[Any]) -> Iterator[tuple[int, Any]]:
+    def _answers(self, indices: Sequence[int], tasks: Sequence[Any]) -> Iterator[tuple[int, Any]]:
         """The number of each part, and the answer of its task; only a few answers are held at a time."""
         size = self._batch
         for begin in range(0, len(tasks), size):
-            yield from zip(numbers[begin : begin + size], self._run(tasks[begin : begin + size]), strict=True)
+            yield from zip(indices[begin : begin + size], self._run(tasks[begin : begin + size]), strict=True)
 
     @property
     def _batch(self) -> int:
@@ -127,15 +127,15 @@ class GraphRounds:
 
     def of_parts(self, states: Bytes, task_of: Callable[[PartOfGraph, BitFile], Any]) -> Bytes:
         """The states that a task for each part with some of these states answers."""
-        numbers = self.parts_of(states)
+        indices = self.parts_of(states)
         with shared_bits(self.store, states) as (within,):
-            return self._by_part(numbers, [task_of(self.part(index), within) for index in numbers])
+            return self._by_part(indices, [task_of(self.part(index), within) for index in indices])
 
     def each_part(self, states: Bytes, task_of: Callable[[PartOfGraph, BitFile], Any]) -> list[Any]:
         """The results of tasks for the parts that contain some of these states, one after another."""
-        numbers = self.parts_of(states)
+        indices = self.parts_of(states)
         with shared_bits(self.store, states) as (within,):
-            return [answer for _, answer in self._answers(numbers, [task_of(self.part(n), within) for n in numbers])]
+            return [answer for _, answer in self._answers(indices, [task_of(self.part(n), within) for n in indices])]
 
     def steps_of(self, states: Bytes) -> int:
         """The number of steps of some states."""
@@ -150,10 +150,10 @@ class GraphRounds:
     def targets(self, sources: Bytes, within: Bytes, steps: StepSet) -> Bytes:
         """The states of `within` that steps of some states lead to."""
         out = np.zeros(self.states, np.bool_)
-        numbers = self.parts_of(sources)
+        indices = self.parts_of(sources)
         with shared_bits(self.store, sources, within) as (source_bits, bits):
-            tasks = [TargetsTask(self.part(index), source_bits, bits, steps) for index in numbers]
-            for _, numbers_of_part in self._answers(numbers, tasks):
+            tasks = [TargetsTask(self.part(index), source_bits, bits, steps) for index in indices]
+            for _, numbers_of_part in self._answers(indices, tasks):
                 out[numbers_of_part] = True
         return out
 
@@ -166,10 +166,10 @@ class GraphRounds:
         known = goal & within
         while True:
             before = int(np.count_nonzero(known))
-            numbers = self.parts_of(within & ~known)[::-1]
+            indices = self.parts_of(within & ~known)[::-1]
             with shared_bits(self.store, within) as (bits,):
-                for begin in range(0, len(numbers), self._batch):
-                    batch = numbers[begin : begin + self._batch]
+                for begin in range(0, len(indices), self._batch):
+                    batch = indices[begin : begin + self._batch]
                     with shared_bits(self.store, known) as (goal_bits,):
                         tasks = [SourcesTask(self.part(n), bits, goal_bits, steps, closed=True) for n in batch]
                         known |= self._by_part(batch, tasks)
@@ -194,21 +194,21 @@ class GraphRounds:
             loaded.append(some_states(part, np.flatnonzero(states[file.first : file.end])))
         return Rows(np.flatnonzero(states).astype(np.uint32), _as_one_part(loaded, self.stored))
 
-    def by_part(self, numbers: Numbers) -> Iterator[tuple[int, NDArray[np.intp]]]:
+    def by_part(self, states: Numbers) -> Iterator[tuple[int, NDArray[np.intp]]]:
         """The parts that some states are in, and the places of these."""
-        parts = np.searchsorted(self._firsts, numbers, side="right") - 1
-        order = np.argsort(parts, kind="stable")
-        cuts = np.flatnonzero(np.diff(parts[order])) + 1
+        owners = np.searchsorted(self._firsts, states, side="right") - 1
+        order = np.argsort(owners, kind="stable")
+        cuts = np.flatnonzero(np.diff(owners[order])) + 1
         for begin, end in pairwise([0, *cuts.tolist(), len(order)]):
-            yield int(parts[order[begin]]), order[begin:end]
+            yield int(owners[order[begin]]), order[begin:end]
 
     def first_dropped(self, asked: Sequence[StepSet], next_labels: frozenset[int], end: int) -> list[int | None]:
         """For each set of steps the first state below `end` with a step of Next that a constraint drops."""
         self.ask_about(asked)
-        numbers = range(int(np.searchsorted(self._firsts, end)))
-        tasks = [DroppedTask(self.part(index), tuple(asked), next_labels, end) for index in numbers]
+        indices = range(int(np.searchsorted(self._firsts, end)))
+        tasks = [DroppedTask(self.part(index), tuple(asked), next_labels, end) for index in indices]
         earliest: list[int | None] = [None] * len(asked)
-        for _, firsts in self._answers(numbers, tasks):
+        for _, firsts in self._answers(indices, tasks):
             earliest = [first if known is None else known for known, first in zip(earliest, firsts, strict=True)]
         return earliest
 
@@ -269,7 +269,7 @@ class StoredDistances(PhaseLevels):
         for nodes, keys in self._rounds.reach(list(self._tasks(level))):
             new = self.parents[nodes] == 0
             pairs.append((nodes[new], keys[new]))
-        nodes, keys = first_of_each(*(np.concatenate(parts) for parts in zip(*pairs, strict=True)))
+        nodes, keys = first_of_each(*(np.concatenate(arrays) for arrays in zip(*pairs, strict=True)))
         order = np.argsort(keys)
         nodes = nodes[order]
         self.parents[nodes] = level[position_of(keys[order])] + level.dtype.type(1)
@@ -281,11 +281,11 @@ class StoredDistances(PhaseLevels):
         count = level.dtype.type(self._count)
         states, phases = (level % count).astype(np.uint32), level // count
         for phase in np.unique(phases).tolist():
-            places = np.flatnonzero((phases == phase) & (states < self._rounds.stored.expanded))
-            if not len(places):
+            in_phase = np.flatnonzero((phases == phase) & (states < self._rounds.stored.expanded))
+            if not len(in_phase):
                 continue
-            for index, chosen in self._rounds.by_part(states[places]):
-                here = places[chosen]
+            for index, chosen in self._rounds.by_part(states[in_phase]):
+                here = in_phase[chosen]
                 part = self._rounds.part(index)
                 positions = here.astype(np.uint32)
                 yield ReachTask(part, states[here], positions, phase, self._phases, self._count)

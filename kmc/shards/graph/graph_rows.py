@@ -55,9 +55,9 @@ class Bits:
         self._words = words
         self._bytes = words.array.view(np.uint8)
 
-    def at(self, numbers: Numbers) -> Bytes:
+    def at(self, states: Numbers) -> Bytes:
         """For each of these states, whether it is in the set."""
-        mask: Bytes = self._bytes[numbers >> np.uint32(3)] >> (numbers & np.uint32(7)).astype(np.uint8) & 1 != 0
+        mask: Bytes = self._bytes[states >> np.uint32(3)] >> (states & np.uint32(7)).astype(np.uint8) & 1 != 0
         return mask
 
     def between(self, first: int, end: int) -> Bytes:
@@ -102,18 +102,18 @@ def read_bits(store: ShardStore, bits: BitFile) -> Bits:
 class Rows:
     """Some states, in the order of their numbers. `part.targets` are numbers in the whole graph."""
 
-    numbers: Numbers
+    states: Numbers
     part: PartArrays
 
     @property
     def sources(self) -> Numbers:
         """The state that each step leads from."""
-        return np.repeat(self.numbers, np.diff(self.part.offsets))
+        return np.repeat(self.states, np.diff(self.part.offsets))
 
     @property
-    def places(self) -> Places:
+    def source_rows(self) -> Places:
         """The place among these states of the state that each step leads from."""
-        return np.repeat(np.arange(len(self.numbers)), np.diff(self.part.offsets))
+        return np.repeat(np.arange(len(self.states)), np.diff(self.part.offsets))
 
     @property
     def moves(self) -> Bytes:
@@ -124,10 +124,10 @@ class Rows:
     def graph(self) -> BehaviourGraph:
         """These states as a graph of their own, numbered from 0 on; steps to all others lead outside."""
         part, targets = self.part, self.part.targets
-        places = np.searchsorted(self.numbers, targets)
-        places[places == len(self.numbers)] = 0
-        inside = self.numbers[places] == targets if len(self.numbers) else np.zeros(len(targets), np.bool_)
-        local = np.where(inside, places, OUTSIDE).astype(np.uint32)
+        positions = np.searchsorted(self.states, targets)
+        positions[positions == len(self.states)] = 0
+        inside = self.states[positions] == targets if len(self.states) else np.zeros(len(targets), np.bool_)
+        local = np.where(inside, positions, OUTSIDE).astype(np.uint32)
         return _graph_of(part, local)
 
 
@@ -142,16 +142,16 @@ class RowSets(GraphSets):
 
     def __init__(self, rows: Rows, known: Mapping[StateSet, Bits]) -> None:
         super().__init__(_graph_of(rows.part, rows.part.targets))
-        self._numbers = rows.numbers
+        self._numbers = rows.states
         self._known = known
 
     def _source_numbers(self, block: StepBlock) -> Numbers:
         """See `GraphSets`."""
         return np.repeat(self._numbers[block.first : block.end], block.degrees)
 
-    def _are_in(self, states: StateSet, numbers: Numbers, sets: dict[StateSet, Bytes]) -> Bytes:
+    def _are_in(self, states: StateSet, indices: Numbers, sets: dict[StateSet, Bytes]) -> Bytes:
         """See `GraphSets`."""
-        return self._known[states].at(numbers)
+        return self._known[states].at(indices)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,11 +165,11 @@ class PartOfGraph:
     def rows(self, store: ShardStore, chosen: Bytes | None = None) -> Rows:
         """All its states, or those that are chosen."""
         part = read_part(store, self.format, self.file)
-        numbers = np.arange(self.file.first, self.file.end, dtype=np.uint32)
+        states = np.arange(self.file.first, self.file.end, dtype=np.uint32)
         if chosen is None or chosen.all():
-            return Rows(numbers, part)
-        places = np.flatnonzero(chosen)
-        return Rows(numbers[places], some_states(part, places))
+            return Rows(states, part)
+        positions = np.flatnonzero(chosen)
+        return Rows(states[positions], some_states(part, positions))
 
     def rows_among(self, store: ShardStore, bits: BitFile) -> Rows:
         """The rows of its states that are in a set."""
@@ -180,13 +180,15 @@ class PartOfGraph:
         return RowSets(rows, {states: read_bits(store, bits) for states, bits in self.known})
 
 
-def some_states(part: PartArrays, places: Places) -> PartArrays:
+def some_states(part: PartArrays, positions: Places) -> PartArrays:
     """Some of the states of a part, with their steps."""
-    begins = part.offsets[places]
-    degrees = part.offsets[places + 1] - begins
+    begins = part.offsets[positions]
+    degrees = part.offsets[positions + 1] - begins
     offsets = np.concatenate(([0], np.cumsum(degrees)))
     steps = np.repeat(begins - offsets[:-1], degrees) + np.arange(offsets[-1])
-    return PartArrays(offsets, part.targets[steps], part.labels[steps], part.state_bits[places], part.step_bits[steps])
+    return PartArrays(
+        offsets, part.targets[steps], part.labels[steps], part.state_bits[positions], part.step_bits[steps]
+    )
 
 
 def sets_of_targets(asked: Iterable[StateSet | StepSet | Recurrence | Response]) -> list[StateSet]:

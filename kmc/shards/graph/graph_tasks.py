@@ -32,7 +32,7 @@ _DENSE = 32
 def _within(part: PartOfGraph, rows: Rows, chosen: Bytes) -> PackedBits:
     """A bit for each state of the part: those of some rows that are chosen."""
     out = np.zeros(part.file.end - part.file.first, np.bool_)
-    out[rows.numbers[chosen] - np.uint32(part.file.first)] = True
+    out[rows.states[chosen] - np.uint32(part.file.first)] = True
     return packed(out)
 
 
@@ -112,9 +112,9 @@ class ReachTask:
         steps_taken = np.flatnonzero(_allowed(self.part, store, rows, steps))
         if states is not None:
             steps_taken = steps_taken[read_bits(store, states).at(rows.part.targets[steps_taken])]
-        places = rows.places[steps_taken]
-        positions = self.positions[np.argsort(self.numbers)][places].astype(np.uint64)
-        order = (steps_taken - rows.part.offsets[places]).astype(np.uint64) * np.uint64(2) + np.uint64(further)
+        source_rows = rows.source_rows[steps_taken]
+        positions = self.positions[np.argsort(self.numbers)][source_rows].astype(np.uint64)
+        order = (steps_taken - rows.part.offsets[source_rows]).astype(np.uint64) * np.uint64(2) + np.uint64(further)
         nodes = rows.part.targets[steps_taken].astype(np.uint64) + np.uint64((self.phase + further) * self.states)
         return nodes, positions << _KEY_SHIFT | order
 
@@ -154,27 +154,27 @@ class SourcesTask:
             chosen &= ~goal.between(file.first, file.end)
         rows = self.part.rows(store, chosen)
         taken = np.flatnonzero(_allowed(self.part, store, rows, self.steps))
-        targets, places = rows.part.targets[taken], rows.places[taken]
-        reaching = np.zeros(len(rows.numbers), np.bool_)
-        reaching[places[goal.at(targets)]] = True
+        targets, source_rows = rows.part.targets[taken], rows.source_rows[taken]
+        reaching = np.zeros(len(rows.states), np.bool_)
+        reaching[source_rows[goal.at(targets)]] = True
         if self.closed:
-            _close(rows.numbers, targets, places, reaching)
+            _close(rows.states, targets, source_rows, reaching)
         return _within(self.part, rows, reaching)
 
 
-def _close(numbers: Numbers, targets: Numbers, places: NDArray[np.int64], reaching: Bytes) -> None:
+def _close(states: Numbers, targets: Numbers, source_rows: NDArray[np.int64], reaching: Bytes) -> None:
     """Add to the states found those that reach them."""
-    if not len(numbers):
+    if not len(states):
         return
-    to = np.searchsorted(numbers, targets)
-    to[to == len(numbers)] = 0
-    inside = numbers[to] == targets
-    to, places = to[inside], places[inside]
+    to = np.searchsorted(states, targets)
+    to[to == len(states)] = 0
+    inside = states[to] == targets
+    to, source_rows = to[inside], source_rows[inside]
     while True:
-        more = reaching[to] & ~reaching[places]
+        more = reaching[to] & ~reaching[source_rows]
         if not more.any():
             return
-        reaching[places[more]] = True
+        reaching[source_rows[more]] = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,16 +193,16 @@ class TargetsTask:
         return _once(targets[read_bits(store, self.within).at(targets)])
 
 
-def _once(numbers: Numbers) -> Numbers:
+def _once(states: Numbers) -> Numbers:
     """Each number once, in order."""
-    if not len(numbers):
-        return numbers
-    low = numbers.min()
-    span = int(numbers.max() - low) + 1
-    if span > _DENSE * len(numbers):
-        return np.unique(numbers)
+    if not len(states):
+        return states
+    low = states.min()
+    span = int(states.max() - low) + 1
+    if span > _DENSE * len(states):
+        return np.unique(states)
     table = np.zeros(span, np.bool_)
-    table[numbers - low] = True
+    table[states - low] = True
     distinct: Numbers = np.flatnonzero(table).astype(np.uint32) + low
     return distinct
 
@@ -276,7 +276,7 @@ class DroppedTask:
             return (None,) * len(self.asked)
         sets, sources = self.part.sets(store, rows), rows.sources
         dropped_of = (dropped[sets.dropped_steps(steps, dropped)] for steps in self.asked)
-        return tuple(int(sources[places[0]]) if len(places) else None for places in dropped_of)
+        return tuple(int(sources[indices[0]]) if len(indices) else None for indices in dropped_of)
 
 
 def gather_all(parts: Sequence[Gathered]) -> Gathered:

@@ -99,10 +99,10 @@ class KnowTask:
         if not self.shape.atom_words:
             return known
         states = each_once(_rows(store, piece.states, piece.range, width + self.shape.atom_words), width)
-        places = places_in(states, known, width)
-        if (places < 0).any():
+        positions = places_in(states, known, width)
+        if (positions < 0).any():
             raise incomplete(f"level {piece.level} lacks the atoms of its states")
-        return states[places]
+        return states[positions]
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,10 +145,10 @@ class TellTask:
         answers = []
         for file in self.asked:
             wanted = read_sections(store, file, self.range.number, self.range.number + 1)
-            places = places_in(rows, wanted, width)
-            numbers = np.full(len(wanted), -1, np.int64)
-            numbers[places >= 0] = rows[places[places >= 0], width]
-            answers.append(numbers.reshape(-1, 1))
+            positions = places_in(rows, wanted, width)
+            state_numbers = np.full(len(wanted), -1, np.int64)
+            state_numbers[positions >= 0] = rows[positions[positions >= 0], width]
+            answers.append(state_numbers.reshape(-1, 1))
         return write_sections(store, new_name("told", 0, self.range.number), 1, answers)
 
     def _numbered(self, store: ShardStore, part: KnownPart) -> Words:
@@ -157,8 +157,8 @@ class TellTask:
         for piece, first in enumerate(part.firsts[:-1]):
             rows = read_sections(store, part.file, piece, piece + 1)
             here = self.range.within(first_words(rows))
-            numbers = np.arange(first + here.start, first + here.stop, dtype=np.int64)
-            numbered.append(np.column_stack([rows[here, : self.width], numbers]))
+            state_numbers = np.arange(first + here.start, first + here.stop, dtype=np.int64)
+            numbered.append(np.column_stack([rows[here, : self.width], state_numbers]))
         return np.concatenate(numbered)
 
 
@@ -178,12 +178,12 @@ class WriteTask:
         shape, known = self.shape, self.known
         targets = read_sections(store, self.asked)
         answers = [read_sections(store, file, self.number, self.number + 1) for file in self.told]
-        numbers = np.concatenate([np.zeros((0, 1), np.int64), *answers])[:, 0]
-        if len(numbers) != len(targets):
+        state_numbers = np.concatenate([np.zeros((0, 1), np.int64), *answers])[:, 0]
+        if len(state_numbers) != len(targets):
             raise incomplete("not all targets of steps have numbers")
         counts, entries, atoms = [], [], []
         for index, piece in enumerate(self.pieces):
-            translated = self._translated(store, index, piece, targets, numbers)
+            translated = self._translated(store, index, piece, targets, state_numbers)
             counts.append(translated[0])
             entries.append(translated[1])
             atoms.append(translated[2])
@@ -198,7 +198,7 @@ class WriteTask:
         return write_part(store, new_name("graph", self.pieces[0].level, self.number), known.firsts[0], part)
 
     def _translated(
-        self, store: ShardStore, index: int, piece: Piece, targets: Words, numbers: NDArray[np.int64]
+        self, store: ShardStore, index: int, piece: Piece, targets: Words, state_numbers: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], Words, Words]:
         """For a piece: the number of different steps of each state, their targets with labels, and the masks of
         atoms.
@@ -209,8 +209,8 @@ class WriteTask:
             return np.zeros(states, np.int64), np.zeros(0, np.int64), np.zeros((0, shape.step_atom_words), np.int64)
         noted = _steps(store, shape, piece, self.known, index)
         sources = np.repeat(np.arange(states), noted.counts)
-        places = places_in(targets, noted.steps[:, :width], width)
-        target_numbers = np.where(places >= 0, numbers[places], -1) if len(numbers) else places
+        positions = places_in(targets, noted.steps[:, :width], width)
+        target_numbers = np.where(positions >= 0, state_numbers[positions], -1) if len(state_numbers) else positions
         target_numbers = _targets(noted, width, sources, target_numbers, self.known.firsts[index])
         in_next = noted.steps[:, width] & (DROPPED | APART) == 0
         if not piece.bounded and bool((target_numbers[in_next] == OUTSIDE).any()):
@@ -256,12 +256,12 @@ def _steps(store: ShardStore, shape: GraphShape, piece: Piece, known: KnownPart,
         return StepRows(empty, np.zeros(0, np.int64), np.zeros((0, width + 1 + shape.step_atom_words), np.int64))
     steps = joined_steps([read_steps(store, noted, piece.range) for noted in piece.steps], width)
     states = read_sections(store, known.file, index, index + 1)
-    places = places_in(states, steps.sources, width)
-    if (places < 0).any():
+    positions = places_in(states, steps.sources, width)
+    if (positions < 0).any():
         raise incomplete(f"level {piece.level} lacks states that have steps")
     # A state without successors has no record.
     counts = np.zeros(len(states), np.int64)
-    counts[places] = steps.counts
+    counts[positions] = steps.counts
     return StepRows(np.ascontiguousarray(states[:, :width]), counts, steps.steps)
 
 

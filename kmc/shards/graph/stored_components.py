@@ -35,7 +35,7 @@ _WORTH_A_ROUND = 64
 class Region:
     """Some states in memory, renumbered in their order; `steps` are those that a cycle may use, None for all."""
 
-    numbers: Numbers
+    states: Numbers
     graph: BehaviourGraph
     masks: ConditionMasks
     steps: Bytes | None
@@ -62,7 +62,7 @@ class StoredComponents:
         rows = self.rounds.load(states)
         sets = RowSets(rows, self.rounds.known())
         steps = None if self.steps == AllSteps() else sets.steps(self.steps)
-        return Region(rows.numbers, rows.graph(), masks_of(sets, self.conditions), steps)
+        return Region(rows.states, rows.graph(), masks_of(sets, self.conditions), steps)
 
     def staying(self, states: Bytes) -> Bytes:
         """The states, among these, in which a behaviour may stay for ever."""
@@ -87,10 +87,10 @@ class StoredComponents:
 
     def _in_memory(self, states: Bytes) -> list[Numbers]:
         region = self.region(states)
-        everywhere = np.ones(len(region.numbers), np.bool_)
+        everywhere = np.ones(len(region.states), np.bool_)
         components = fair_components(region.graph, region.masks, everywhere, region.steps)
         return [
-            region.numbers[members] for members in np.split(components.members, components.ends[:-1]) if len(members)
+            region.states[members] for members in np.split(components.members, components.ends[:-1]) if len(members)
         ]
 
     def _trimmed(self, region: Bytes) -> Bytes:

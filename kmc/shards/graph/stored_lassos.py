@@ -137,10 +137,10 @@ class StoredLassoSearch(LassoAnswers):
         states[components.members] = True
         if where.fits(states):
             region = where.region(states)
-            members = np.searchsorted(region.numbers, components.members).astype(np.uint32)
+            members = np.searchsorted(region.states, components.members).astype(np.uint32)
             return _lasso_in(region, distances, FairComponents(members, components.ends), below)
         region = where.region(self._walk(where, distances, components, states))
-        everywhere = np.ones(len(region.numbers), np.bool_)
+        everywhere = np.ones(len(region.states), np.bool_)
         fair = fair_components(region.graph, region.masks, everywhere, region.steps)
         return _lasso_in(region, distances, fair, below)
 
@@ -149,8 +149,8 @@ class StoredLassoSearch(LassoAnswers):
     ) -> Bytes:
         """The states of a fair walk from the nearest state of a fair component, and as many around it as fit."""
         start = next(int(here.min()) for _, level in distances.by_distance() if len(here := level[states[level]]))
-        numbers = components.numbered(self._rounds.states)
-        component = numbers == numbers[start]
+        components_of = components.numbered(self._rounds.states)
+        component = components_of == components_of[start]
         out = np.zeros(self._rounds.states, np.bool_)
         out[fair_walk(where, start, component)] = True
         reached = np.zeros_like(out)
@@ -182,9 +182,9 @@ class _DistancesInRegion:
     def by_distance(self) -> Iterator[tuple[int, Numbers]]:
         """See `Distances`."""
         for distance, states in self.distances.by_distance():
-            places = np.searchsorted(self.numbers, states)
-            places[places == len(self.numbers)] = 0
-            here = places[self.numbers[places] == states]
+            positions = np.searchsorted(self.numbers, states)
+            positions[positions == len(self.numbers)] = 0
+            here = positions[self.numbers[positions] == states]
             if len(here):
                 yield distance, here.astype(np.uint32)
 
@@ -198,7 +198,7 @@ def _lasso_in(
 ) -> FoundLasso | None:
     """The lasso that is found with a cycle in some components of a region."""
     cycles = CycleGraph(region.graph, region.masks, region.steps)
-    lasso = with_cycle(cycles, _DistancesInRegion(distances, region.numbers), components, below)
+    lasso = with_cycle(cycles, _DistancesInRegion(distances, region.states), components, below)
     if lasso is None:
         return None
-    return FoundLasso(lasso.stem, tuple(region.numbers[list(lasso.cycle)].tolist()))
+    return FoundLasso(lasso.stem, tuple(region.states[list(lasso.cycle)].tolist()))

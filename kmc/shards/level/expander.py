@@ -314,8 +314,8 @@ class Expander:
         for segment in self._segments(task.rows):
             self._set_chunks(segment.chunks)
             self._run(seek_loop(sharded=True))
-            places = self._worker.take_log()[:, FindingEntry.value].tolist()
-            states += records_of(self._dictionary, segment.chunks, places)
+            ordinals = self._worker.take_log()[:, FindingEntry.value].tolist()
+            states += records_of(self._dictionary, segment.chunks, ordinals)
         return states
 
     def listings(self, task: RowsTask, listing: Listing) -> Iterator[Listing]:

@@ -33,16 +33,16 @@ def places_in(known: Words, wanted: Words, width: int) -> NDArray[np.int64]:
     them.
     """
     firsts, asked = first_words(known), first_words(wanted)
-    places = np.searchsorted(firsts, asked).astype(np.int64)
+    positions = np.searchsorted(firsts, asked).astype(np.int64)
     places_of_wanted = np.full(len(wanted), -1, np.int64)
-    left = np.flatnonzero(places < len(known))
+    left = np.flatnonzero(positions < len(known))
     while len(left):
-        at = places[left]
+        at = positions[left]
         left, at = left[firsts[at] == asked[left]], at[firsts[at] == asked[left]]
         same = (known[at, :width] == wanted[left, :width]).all(axis=1)
         places_of_wanted[left[same]] = at[same]
         # Another fingerprint of two words has the same first one.
         left = left[~same]
-        places[left] += 1
-        left = left[places[left] < len(known)]
+        positions[left] += 1
+        left = left[positions[left] < len(known)]
     return places_of_wanted

@@ -54,7 +54,7 @@ class Merger:
         if not any(map(len, sent)):
             return Merged(task.shard, None, 0, 0, 0, 0, task.runs, (), 0, Effort.since(began))
         candidates, starts, received = self._candidates(sent)
-        distinct = candidates.found_count
+        distinct = candidates.fingerprint_count
         runs = {run.name: self._opened(run) for run in task.runs}
         for run in sorted(task.runs, key=lambda run: -run.count):
             self._look_up(candidates, run, runs[run.name])
@@ -65,11 +65,11 @@ class Merger:
         head = np.array(starts, np.int64) + len(starts)
         answered = write_words(self._store, name, [head, bits.array[: starts[-1]]])
         kept, replaced, written = self._kept(task, candidates, runs)
-        new_states = self._file_of_new(task, candidates) if task.noted and candidates.found_count else None
+        new_states = self._file_of_new(task, candidates) if task.noted and candidates.fingerprint_count else None
         return Merged(
             shard=task.shard,
             bits=answered,
-            new=candidates.found_count,
+            new=candidates.fingerprint_count,
             received=received,
             distinct=distinct,
             digest=candidates.digest & WORD_MASK,
@@ -82,7 +82,7 @@ class Merger:
 
     def _file_of_new(self, task: MergeTask, candidates: CandidateSet) -> SectionFile:
         """The new fingerprints, in a file of their own."""
-        words = self._buffer("found", 0).array[: candidates.found_count * self._width]
+        words = self._buffer("found", 0).array[: candidates.fingerprint_count * self._width]
         return write_in_ranges(self._store, new_name("found", task.level, task.shard), words.reshape(-1, self._width))
 
     def _candidates(self, sent: Sequence[Words]) -> tuple[CandidateSet, list[int], int]:
@@ -98,7 +98,7 @@ class Merger:
         candidates = CandidateSet.of(Memory(CandidateSet.WORDS))
         candidates.entries, candidates.keys = entries.address, keys.address
         candidates.index_mask = (1 << max(1, indices.bit_length())) - 1
-        candidates.found = self._buffer("found", received * self._width).address
+        candidates.fingerprints = self._buffer("found", received * self._width).address
         candidates.chosen = self._buffer("chosen", received).address
         for start, entries_of_task in zip(starts, sent, strict=False):
             offset = start * _BITS * self._entry_words
@@ -121,28 +121,28 @@ class Merger:
         self, task: MergeTask, candidates: CandidateSet, opened: dict[str, FileWords]
     ) -> tuple[tuple[SortedRun, ...], tuple[str, ...], int]:
         """The runs of the shard from now on, those that were replaced, and the words that were written."""
-        if not task.store or candidates.found_count == 0:
+        if not task.store or candidates.fingerprint_count == 0:
             return task.runs, (), 0
-        runs, due, count = list(task.runs), [], candidates.found_count
+        runs, due, count = list(task.runs), [], candidates.fingerprint_count
         while runs and runs[-1].count < _RATIO * count:
             due.append(runs.pop())
             count += due[-1].count
         for run in due:
             check_run(run, opened[run.name])
         # The smaller come first.
-        parts = [(candidates.found, candidates.found_count)]
+        parts = [(candidates.fingerprints, candidates.fingerprint_count)]
         parts += [(opened[run.name].address, run.count) for run in due]
-        for index, part in enumerate(parts[1:-1]):
-            parts[index + 1] = self._merged(parts[index], part, index % 2)
+        for index, run_part in enumerate(parts[1:-1]):
+            parts[index + 1] = self._merged(parts[index], run_part, index % 2)
         merged = self.write_run(new_name("run", task.level, task.shard), parts[-2:], count)
         return (*runs, merged), tuple(run.name for run in due), merged.words
 
-    def _merging(self, parts: Sequence[tuple[int, int]]) -> RunMerge:
+    def _merging(self, runs: Sequence[tuple[int, int]]) -> RunMerge:
         """One or two runs to be merged, each an address and a number of fingerprints."""
         task = RunMerge.of(Memory(RunMerge.WORDS))
         cursors = self._buffer("cursors", 2 * RunCursor.WORDS)
         cursors.array[:] = 0
-        for index, (address, count) in enumerate(parts):
+        for index, (address, count) in enumerate(runs):
             cursors.array[index * RunCursor.WORDS :][: RunCursor.WORDS] = address, 0, count
         task.cursors = RunCursor(cursors.address)
         return task
@@ -155,9 +155,9 @@ class Merger:
         run_loop("merge", self._wide)(task, 0)
         return task.out, count
 
-    def write_run(self, name: str, parts: Sequence[tuple[int, int]], count: int) -> SortedRun:
+    def write_run(self, name: str, runs: Sequence[tuple[int, int]], count: int) -> SortedRun:
         """Write one run made of one or two, each an address and a number of fingerprints."""
-        task = self._merging(parts)
+        task = self._merging(runs)
         task.buckets = max(1, count // _BUCKET)
         index = self._buffer("index", task.buckets + 1)
         out = self._buffer("out", self._piece * self._width)

@@ -69,32 +69,32 @@ def write_steps(store: ShardStore, level: int, task: int, log: StepLog, expanded
     """Write the records of a task that expanded so many states."""
     width, atom_words = 1 + log.wide, log.atom_words
     words = np.concatenate([np.zeros(0, np.int64), *(memory.array[:used] for memory, used in log.blocks)])
-    places = _places(words, log.wide, atom_words)
-    sources = words[places[:, None] + np.arange(width + 1)]
+    offsets = _places(words, log.wide, atom_words)
+    sources = words[offsets[:, None] + np.arange(width + 1)]
     order = order_of(sources, width)
     sources = np.ascontiguousarray(sources[order])
     counts = sources[:, width]
     step_words = width + 1 + atom_words
-    steps = _gathered(words, places[order] + width + 1, counts * step_words).reshape(-1, step_words)
+    steps = _gathered(words, offsets[order] + width + 1, counts * step_words).reshape(-1, step_words)
     bounds = range_starts(first_words(sources), section_bits(len(sources)))
     ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])[bounds].tolist()
-    parts = [sources[low:high] for low, high in pairwise(bounds)]
+    in_sections = [sources[low:high] for low, high in pairwise(bounds)]
     step_parts = [steps[low:high] for low, high in pairwise(ends)]
     return NotedSteps(
         expanded,
-        write_sections(store, new_name("sources", level, task), width + 1, parts),
+        write_sections(store, new_name("sources", level, task), width + 1, in_sections),
         write_sections(store, new_name("steps", level, task), step_words, step_parts),
     )
 
 
 def _places(words: Words, wide: bool, atom_words: int) -> NDArray[np.int64]:
     """The offset of each source among the recorded words."""
-    places = Memory(len(words) // (HEAD_WORDS + wide) + 1)
+    offsets = Memory(len(words) // (HEAD_WORDS + wide) + 1)
     part = GraphPart.of(Memory(GraphPart.WORDS))
     part.steps = address_of(words)
     part.steps_end = Address(part.steps + len(words) * f.WORD_BYTES)
-    part.places, part.step_atom_words = places.address, atom_words
-    return places.array[: graph_loop("list_sources", wide)(part)]
+    part.places, part.step_atom_words = offsets.address, atom_words
+    return offsets.array[: graph_loop("list_sources", wide)(part)]
 
 
 def _gathered(words: Words, starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> Words:
@@ -115,11 +115,11 @@ def read_steps(store: ShardStore, noted: NotedSteps, wanted: FingerprintRange) -
     )
 
 
-def joined_steps(parts: Sequence[StepRows], width: int) -> StepRows:
+def joined_steps(pieces: Sequence[StepRows], width: int) -> StepRows:
     """The records of several tasks, in the order of the sources' fingerprints."""
-    sources = np.concatenate([piece.sources for piece in parts])
-    counts = np.concatenate([piece.counts for piece in parts])
-    steps = np.concatenate([piece.steps for piece in parts])
+    sources = np.concatenate([piece.sources for piece in pieces])
+    counts = np.concatenate([piece.counts for piece in pieces])
+    steps = np.concatenate([piece.steps for piece in pieces])
     order = order_of(sources, width)
     starts = np.cumsum(counts) - counts
     counts = counts[order]

@@ -29,15 +29,15 @@ _REMOVERS = 8
 
 def inside(address: str, name: str) -> str:
     """The address of the entry `name` in the folder of an address."""
-    parts = urlsplit(address)
-    return urlunsplit(parts._replace(path=f"{parts.path.rstrip('/')}/{name}"))
+    url = urlsplit(address)
+    return urlunsplit(url._replace(path=f"{url.path.rstrip('/')}/{name}"))
 
 
 def parent_and_name(address: str) -> tuple[str, str]:
     """The address of the folder that something lies in, and its name there."""
-    parts = urlsplit(address)
-    parent, _, name = parts.path.rstrip("/").rpartition("/")
-    return urlunsplit(parts._replace(path=parent)), name
+    url = urlsplit(address)
+    parent, _, name = url.path.rstrip("/").rpartition("/")
+    return urlunsplit(url._replace(path=parent)), name
 
 
 def is_address(text: str) -> bool:
@@ -186,12 +186,12 @@ def _opened(address: str) -> tuple[Any, str]:
     except ImportError:
         hint = f"install it: {install_command('storage')}"
         raise SystemFault("KMC572", "pyarrow is not installed", help=hint) from None
-    parts = _parts_of(address)
-    if parts.scheme == "s3" and "allow_delayed_open" not in parts.query:
+    url = _parts_of(address)
+    if url.scheme == "s3" and "allow_delayed_open" not in url.query:
         # A small file is one request then, not three.
-        parts = parts._replace(query="&".join(filter(None, [parts.query, "allow_delayed_open=true"])))
+        url = url._replace(query="&".join(filter(None, [url.query, "allow_delayed_open=true"])))
     try:
-        system, path = FileSystem.from_uri(urlunsplit(parts))
+        system, path = FileSystem.from_uri(urlunsplit(url))
     except ValueError as error:
         raise _misread(address, str(error)) from None
     except OSError as error:
@@ -203,16 +203,16 @@ def _opened(address: str) -> tuple[Any, str]:
 
 def _parts_of(address: str) -> Any:
     try:
-        parts = urlsplit(address)
+        url = urlsplit(address)
     except ValueError as error:
         raise _misread(address, str(error)) from None
-    if not parts.scheme or not is_address(address):
+    if not url.scheme or not is_address(address):
         raise _misread(address, "it does not begin with the name of a file system")
-    if parts.password is not None:
+    if url.password is not None:
         # It would appear in the run's files, in lists of runs and in logs.
-        shown = address.replace(f":{parts.password}@", ":...@")
+        shown = address.replace(f":{url.password}@", ":...@")
         raise _misread(shown, "it holds a password, which belongs into the environment")
-    return parts
+    return url
 
 
 def _misread(address: str, why: str) -> CommandLineError:

@@ -90,7 +90,7 @@ def test_saving_takes_at_most_a_twentieth_of_the_time(clock: Clock) -> None:
 
 def test_rows_that_are_in_files_cost_nothing(clock: Clock) -> None:
     words = int(2 * WORDS_A_SECOND)
-    new, old = RowBlock(Memory(8), used=words), RowBlock(Memory(8), used=words, place=0)
+    new, old = RowBlock(Memory(8), used=words), RowBlock(Memory(8), used=words, offset=0)
     assert ends(TimedSaver(clock, 30.0), 30, 39.9, 40, blocks=(new, old)) == [40]
 
 

@@ -135,13 +135,13 @@ def test_a_block_is_spilled_once_and_keeps_its_words(ranked: bool, tmp_path: Pat
         files.spill(block, 5)
     assert [block.on_disk for block in (empty, full, second)] == [False, True, True]
     # Each begins a page, and takes its words and the slack.
-    assert [block.place for block in (empty, full, second)] == [None, 0, 2 * PAGE_WORDS]
+    assert [block.offset for block in (empty, full, second)] == [None, 0, 2 * PAGE_WORDS]
     assert files.spilled_bytes == 3 * PAGE_WORDS * f.WORD_BYTES
     assert full.memory.array[:PAGE_WORDS].tolist() == list(range(1, PAGE_WORDS + 1))
     for block, words in ((full, PAGE_WORDS), (second, 3)):
-        assert block.place is not None
-        there = checksum(block.memory.address, words, block.place)
-        assert files.saved(block, 5) == Extent("rows-5", block.place, words, there)
+        assert block.offset is not None
+        there = checksum(block.memory.address, words, block.offset)
+        assert files.saved(block, 5) == Extent("rows-5", block.offset, words, there)
 
 
 def test_words_that_are_not_rows_have_a_page_of_their_own_if_there_are_any(tmp_path: Path) -> None:

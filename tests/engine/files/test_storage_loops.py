@@ -90,7 +90,7 @@ def test_the_fingerprints_of_a_level_stand_at_the_ordinals_of_their_rows(wide: b
         "collect_wide" if wide else "collect",
         source=table.address,
         count=2,
-        place=100,
+        first=100,
         target=target.address,
         shared=shared,
     )
