@@ -133,10 +133,10 @@ def _seconds(value: object) -> float | None:
         return None
     if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
         return float(value)
-    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([a-z]+)", value) if isinstance(value, str) else None
-    if found is None or found[2] not in _SECONDS or not float(found[1]):
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([a-z]+)", value) if isinstance(value, str) else None
+    if match is None or match[2] not in _SECONDS or not float(match[1]):
         raise unsuitable("timeout", value, "a number of seconds, or a duration", 'timeout="10m"')
-    return float(found[1]) * _SECONDS[found[2]]
+    return float(match[1]) * _SECONDS[match[2]]
 
 
 def _bytes(value: object) -> int | None:
@@ -144,7 +144,7 @@ def _bytes(value: object) -> int | None:
         return None
     if type(value) is int and value > 0:
         return value
-    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([KMGT]?)(?:i?B)?", value) if isinstance(value, str) else None
-    if found is None or not float(found[1]):
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([KMGT]?)(?:i?B)?", value) if isinstance(value, str) else None
+    if match is None or not float(match[1]):
         raise unsuitable("memory", value, "a number of bytes, or a size", 'memory="2G"')
-    return int(float(found[1]) * _BYTES[found[2]])
+    return int(float(match[1]) * _BYTES[match[2]])

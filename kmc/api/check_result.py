@@ -124,11 +124,11 @@ class CheckResult(ViolationFound):
 
     def to_dict(self) -> dict[str, Any]:
         """The object of `kmc check --json`."""
-        found = self._outcome.as_json()
+        figures = self._outcome.as_json()
         if self._explanation is None:
-            return found
+            return figures
         plain = [self._explanation.warning] if self._explanation.warning is not None else []
-        return {**found, **self._explanation.json, "warnings": [*found["warnings"], *plain]}
+        return {**figures, **self._explanation.json, "warnings": [*figures["warnings"], *plain]}
 
     def to_json(self) -> str:
         """The text of `kmc check --json`."""

@@ -158,15 +158,15 @@ class LoadedSpec:
             raise AttributeError(str(error.args[0]), name=name, obj=self) from None
 
     def __getitem__(self, name: str) -> Any:
-        found = self._names.get(name)
-        if found is None:
+        known = self._names.get(name)
+        if known is None:
             near = nearest(name, self._names)
             advice = f"did you mean '{near}'?" if near is not None else "dir(spec) lists its names"
             raise KeyError(f"the spec {self.name} has no '{name}'; {advice}")
-        if len(found.values) > 1:
-            files = ", ".join(repr(module) for module in found.modules)
+        if len(known.values) > 1:
+            files = ", ".join(repr(module) for module in known.modules)
             raise KeyError(f"several files of {self.name} define '{name}': ask spec.modules[...] for one of {files}")
-        return found.values[0]
+        return known.values[0]
 
     def __dir__(self) -> Collection[str]:
         own = [name for name in super().__dir__() if name.startswith("__") or not name.startswith("_")]

@@ -54,10 +54,10 @@ class Explanation:
 def explanation_of(example: Counterexample) -> Explanation:
     """Explain a counterexample; if that fails, the explanation is the plain trace."""
     plain = (*example.plain_lines(), "")
-    found = example.explain(_explanation)
-    if not isinstance(found, Unexplained):
-        return found
-    warning = found.warning(HOW_TO_REPORT)
+    explained = example.explain(_explanation)
+    if not isinstance(explained, Unexplained):
+        return explained
+    warning = explained.warning(HOW_TO_REPORT)
     return Explanation(None, UNEXPLAINED, (*plain, f"Warning: {warning}", ""), None, warning)
 
 

@@ -36,12 +36,12 @@ def successors(spec: LoadedSpec | str | Path, state: State) -> list[StepTaken]:
     model = as_loaded(spec).model
     own_state(model, state)
     relation = NextStateRelation(model.spec.actions, model.spec.state_class, model.spec.files)
-    found = []
+    steps = []
     for action, arguments, successor in sorted(relation.steps(state), key=relation.display_key):
         names = [parameter.name for parameter in action.parameters]
         given = MappingProxyType(dict(zip(names, arguments, strict=True)))
-        found.append(StepTaken(action.title, given, action.label(arguments), successor))
-    return found
+        steps.append(StepTaken(action.title, given, action.label(arguments), successor))
+    return steps
 
 
 @explained

@@ -98,14 +98,14 @@ def _declared(name: str, root: Path, path: Path, table: object) -> Benchmark:
 
 
 def _text(table: Mapping[str, object], key: str, name: str, at: Span) -> str:
-    found = table.get(key, "")
-    if not isinstance(found, str):
+    value = table.get(key, "")
+    if not isinstance(value, str):
         raise ModelError("KMC327", f"'{key}' of '{name}' is not a text", at, f'write {key} = "..."')
-    return found
+    return value
 
 
 def _texts(table: Mapping[str, object], key: str, name: str, at: Span) -> list[str]:
-    found = table.get(key, [])
-    if not isinstance(found, list) or not all(isinstance(item, str) for item in found):
+    values = table.get(key, [])
+    if not isinstance(values, list) or not all(isinstance(item, str) for item in values):
         raise ModelError("KMC327", f"'{key}' of '{name}' is not a list of texts", at, f'write {key} = ["..."]')
-    return list(found)
+    return list(values)

@@ -15,7 +15,7 @@ def figures(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """
     best = min(runs, key=lambda run: run["cpu_seconds"])
     generated, distinct = best["generated"], best["distinct"]
-    found = {
+    common = {
         "runs": len(runs),
         "generated": generated,
         "distinct": distinct,
@@ -34,7 +34,7 @@ def figures(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "peak_memory_bytes_per_distinct": max(run["peak_memory_bytes"] for run in runs) / distinct,
     }
     temporal = {"temporal": best["temporal"]} if "temporal" in best else {}
-    return {**found, **(_memory(best) if "table_bytes" in best else {}), **temporal}
+    return {**common, **(_memory(best) if "table_bytes" in best else {}), **temporal}
 
 
 def _memory(run: Mapping[str, Any]) -> dict[str, Any]:
@@ -58,8 +58,8 @@ def scaling(by_threads: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
     one = by_threads.get("1")
     if one is None:
         return {}
-    others = {threads: found for threads, found in by_threads.items() if threads != "1"}
-    return {threads: one["seconds_least"] / found["seconds_least"] for threads, found in others.items()}
+    others = {threads: measured for threads, measured in by_threads.items() if threads != "1"}
+    return {threads: one["seconds_least"] / measured["seconds_least"] for threads, measured in others.items()}
 
 
 def tlc_ratios(by_threads: Mapping[str, Mapping[str, Any]], tlc: Mapping[str, Any]) -> dict[str, Any]:
@@ -87,16 +87,16 @@ def temporal_ratios(
     by_threads: Mapping[str, Mapping[str, Any]], plain: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Any]:
     """For each number of threads, how many times as much as the search alone the graph costs, and with the verdicts."""
-    return {threads: _temporal(found, plain[threads]) for threads, found in by_threads.items()}
+    return {threads: _temporal(measured, plain[threads]) for threads, measured in by_threads.items()}
 
 
-def _temporal(found: Mapping[str, Any], plain: Mapping[str, Any]) -> dict[str, Any]:
-    costs, seconds = found["temporal"], plain["cpu_seconds"]
+def _temporal(measured: Mapping[str, Any], plain: Mapping[str, Any]) -> dict[str, Any]:
+    costs, seconds = measured["temporal"], plain["cpu_seconds"]
     return {
         "graph_times_search": costs["graph_cpu_seconds"] / seconds,
-        "whole_times_search": found["cpu_seconds"] / seconds,
-        "whole_times_search_by_wall": found["seconds_least"] / plain["seconds_least"],
-        "generated_per_cpu_second": found["generated"] / found["cpu_seconds"],
-        "more_bytes_per_distinct": found["peak_memory_bytes_per_distinct"] - plain["peak_memory_bytes_per_distinct"],
-        "counts_agree": (found["generated"], found["distinct"]) == (plain["generated"], plain["distinct"]),
+        "whole_times_search": measured["cpu_seconds"] / seconds,
+        "whole_times_search_by_wall": measured["seconds_least"] / plain["seconds_least"],
+        "generated_per_cpu_second": measured["generated"] / measured["cpu_seconds"],
+        "more_bytes_per_distinct": measured["peak_memory_bytes_per_distinct"] - plain["peak_memory_bytes_per_distinct"],
+        "counts_agree": (measured["generated"], measured["distinct"]) == (plain["generated"], plain["distinct"]),
     }

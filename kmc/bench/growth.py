@@ -54,12 +54,12 @@ def forecast(levels: Sequence[int], max_depth: int | None, *, ended: bool) -> Fo
         states = round(sum(known))
         return Forecast(states, states, states, len(known), len(known), round(max(known)), is_exact=True)
     carried = [_carried(known, window, max_depth) for window in (*_WINDOWS, len(known) // 2)]
-    whole = [found for found in carried if found is not None]
+    whole = [total for total in carried if total is not None]
     if not whole:
-        found = round(sum(known))
-        return Forecast(found, found, None, len(known), None, round(max(known)))
+        total = round(sum(known))
+        return Forecast(total, total, None, len(known), None, round(max(known)))
     endless = len(whole) < len(carried)
-    likely, depth = float(np.exp(np.median(np.log([sum(found) for found in whole])))), _middle(map(len, whole))
+    likely, depth = float(np.exp(np.median(np.log([sum(total) for total in whole])))), _middle(map(len, whole))
     far = float(np.log(likely / sum(known)))
     below, above = _margins(far, is_bounded=max_depth is not None)
     deepest = min(1.22 * depth, max_depth or np.inf)
@@ -91,16 +91,16 @@ def _carried(levels: Sequence[float], window: int, max_depth: int | None) -> lis
     if len(levels) <= max(_LEVELS_MIN, window):
         return None
     last = np.array(levels[-window - 1 :], np.float64)
-    ratios, places = np.diff(np.log(last)), np.arange(len(levels) - window, len(levels))
+    ratios, depths = np.diff(np.log(last)), np.arange(len(levels) - window, len(levels))
     # Large levels have steadier ratios.
-    slope, start = np.polyfit(places, ratios, 1, w=np.sqrt(last[1:]))
-    found, states = list(levels), sum(levels)
-    while found[-1] >= 1 and (max_depth is None or len(found) < max_depth):
-        ratio = start + slope * len(found)
+    slope, start = np.polyfit(depths, ratios, 1, w=np.sqrt(last[1:]))
+    carried, states = list(levels), sum(levels)
+    while carried[-1] >= 1 and (max_depth is None or len(carried) < max_depth):
+        ratio = start + slope * len(carried)
         if slope >= 0 and ratio >= 0 and max_depth is None:
             return None
-        found.append(found[-1] * float(np.exp(min(ratio, 30.0))))
-        states += found[-1]
-        if states > _STATES_MAX or len(found) > len(levels) + _MORE_LEVELS_MAX:
+        carried.append(carried[-1] * float(np.exp(min(ratio, 30.0))))
+        states += carried[-1]
+        if states > _STATES_MAX or len(carried) > len(levels) + _MORE_LEVELS_MAX:
             return None
-    return found
+    return carried

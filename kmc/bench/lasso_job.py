@@ -60,8 +60,8 @@ def random_graph(states: int, seed: int = 1) -> BehaviourGraph:
 
 def weak_fairness(instances: int) -> tuple[FairnessCondition, ...]:
     """WF of each of some action instances."""
-    sets = [AndSteps((Labelled(frozenset({number})), Changing())) for number in range(instances)]
-    return tuple(FairnessCondition(f"WF({number})", "WF", False, steps) for number, steps in enumerate(sets))
+    sets = [AndSteps((Labelled(frozenset({label})), Changing())) for label in range(instances)]
+    return tuple(FairnessCondition(f"WF({label})", "WF", False, steps) for label, steps in enumerate(sets))
 
 
 def property_that_holds() -> TemporalCheck:
@@ -69,16 +69,16 @@ def property_that_holds() -> TemporalCheck:
     return TemporalCheck("holds", "", (LassoQuery((Phase(),), (Recurrence(NEVER),)),))
 
 
-def another_that_holds(number: int) -> TemporalCheck:
+def another_that_holds(atom: int) -> TemporalCheck:
     """As `property_that_holds`, and its cycle is where P is true, in half of the states."""
-    never = Response(NotStates(AtomHolds(number)), Recurrence())
-    return TemporalCheck(f"H{number}", "", (LassoQuery((Phase(),), (Recurrence(NEVER),), (never,)),))
+    never = Response(NotStates(AtomHolds(atom)), Recurrence())
+    return TemporalCheck(f"H{atom}", "", (LassoQuery((Phase(),), (Recurrence(NEVER),), (never,)),))
 
 
-def always_eventually(number: int) -> TemporalCheck:
+def always_eventually(atom: int) -> TemporalCheck:
     """[]<>P: the cycle is where P is false, in half of the states; there is one."""
-    never = Response(AtomHolds(number), Recurrence())
-    return TemporalCheck(f"P{number}", "", (LassoQuery((Phase(),), (), (never,)),))
+    never = Response(AtomHolds(atom), Recurrence())
+    return TemporalCheck(f"P{atom}", "", (LassoQuery((Phase(),), (), (never,)),))
 
 
 def _measured(search: LassoSearch, checks: Sequence[TemporalCheck]) -> dict[str, Any]:
@@ -106,8 +106,8 @@ def measure(states: int) -> dict[str, Any]:
     """The figures of a graph of so many states."""
     graph = random_graph(states)
     kept = memory_bytes()
-    holding = [another_that_holds(number) for number in range(PROPERTIES)]
-    every = [always_eventually(number) for number in range(PROPERTIES)]
+    holding = [another_that_holds(atom) for atom in range(PROPERTIES)]
+    every = [always_eventually(atom) for atom in range(PROPERTIES)]
     ways: dict[str, Callable[[], dict[str, Any]]] = {
         "one property that holds": lambda: _measured(LassoSearch(graph, fairness), [property_that_holds()]),
         "the same with one instance": lambda: _measured(LassoSearch(graph, fairness[:1]), [property_that_holds()]),

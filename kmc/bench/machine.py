@@ -44,9 +44,9 @@ def commit() -> dict[str, Any] | None:
     folder = Path(kmc.__file__).resolve().parents[1]
     if not (folder / ".git").exists():
         return None
-    found = _git(folder, "rev-parse", "HEAD")
+    head = _git(folder, "rev-parse", "HEAD")
     changed = _git(folder, "status", "--porcelain", "--untracked-files=no", "--", "kmc", "specs")
-    return None if found is None else {"id": found, "changed": bool(changed)}
+    return None if head is None else {"id": head, "changed": bool(changed)}
 
 
 def _git(folder: Path, *words: str) -> str | None:

@@ -137,14 +137,14 @@ def _without_temporal(benchmark: Benchmark, model: Model, folder: Path) -> Path:
 
 def _runs(requests: Mapping[str, Request], plan: Plan, folder: Path, tell: Tell) -> list[dict[str, Any]]:
     """All runs. Kinds and numbers of threads alternate, so that other work on the machine affects them equally."""
-    found = []
-    for number in range(plan.runs):
+    measured = []
+    for attempt in range(plan.runs):
         for threads in plan.threads:
             for kind, request in requests.items():
                 about = f" {kind}" if kind else ""
-                tell(f"run {number + 1} of {plan.runs} on {threads} thread{'s' * (threads > 1)}{about}")
-                found.append({**_checked(run_job(replace(request, threads=threads), folder)), "kind": kind})
-    return found
+                tell(f"run {attempt + 1} of {plan.runs} on {threads} thread{'s' * (threads > 1)}{about}")
+                measured.append({**_checked(run_job(replace(request, threads=threads), folder)), "kind": kind})
+    return measured
 
 
 def _python(request: Request, folder: Path, tell: Tell) -> dict[str, Any]:
@@ -202,8 +202,8 @@ def _starts(benchmark: Benchmark, cfg: Path, folder: Path, tell: Tell) -> dict[s
 
 def without_folders(word: str) -> str:
     """A word of the command line as it is published: of absolute paths, also in a class path, only the last name."""
-    parts = word.split(os.pathsep)
-    return os.pathsep.join(Path(part).name if Path(part).is_absolute() else part for part in parts)
+    paths = word.split(os.pathsep)
+    return os.pathsep.join(Path(path).name if Path(path).is_absolute() else path for path in paths)
 
 
 def _start_seconds(words: Sequence[str], environment: dict[str, str]) -> tuple[float, float]:

@@ -43,5 +43,5 @@ def run_job(request: Request, folder: Path) -> dict[str, Any]:
             help="see the same model with kmc check; status -9 means that the system ran out of memory",
             notes=tuple(ran.stderr.strip().splitlines()[-_LAST_LINES:]),
         )
-    found: dict[str, Any] = json.loads(answered.read_text(encoding="utf-8"))
-    return found
+    answer: dict[str, Any] = json.loads(answered.read_text(encoding="utf-8"))
+    return answer

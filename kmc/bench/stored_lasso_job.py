@@ -94,8 +94,8 @@ def measure(store: ShardStore, states: int, memory: int) -> dict[str, Any]:
         ("one property that is violated", always_eventually(0)),
     ):
         before = cpu_seconds()
-        found = search.find(check)
-        lasso = None if found is None else [len(found.stem), len(found.cycle)]
+        answer = search.find(check)
+        lasso = None if answer is None else [len(answer.stem), len(answer.cycle)]
         ways[name] = {"cpu_seconds": round(cpu_seconds() - before, 3), "lasso": lasso}
     rounds.close()
     return {

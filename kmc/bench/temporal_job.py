@@ -30,15 +30,15 @@ class TimedVerdicts:
         began = cpu_seconds()
         search = self._temporal.search(self._temporal.compiled, initial, settings, None)
         outcome = search.run()
-        found = cpu_seconds()
+        graph_made = cpu_seconds()
         judged = None
         if not outcome.findings and not outcome.interrupted:
             judged = self._temporal.outcome(search, initial, outcome, None, _say_nothing)
         self.figures = {
             "fairness": len(self._problem.fairness),
             "checks": len(self._problem.checks),
-            "graph_cpu_seconds": found - began,
-            "verdict_cpu_seconds": cpu_seconds() - found,
+            "graph_cpu_seconds": graph_made - began,
+            "verdict_cpu_seconds": cpu_seconds() - graph_made,
             "verdicts": _verdicts(judged),
         }
         return outcome

@@ -67,8 +67,8 @@ def declared_constants(folder: Path) -> list[str]:
     names: dict[str, None] = {}
     for path in sorted(folder.glob("*.tla")):
         text = _COMMENTS.sub("", path.read_text(encoding="utf-8", errors="replace"))
-        for found in _CONSTANTS.finditer(text):
-            names.update(dict.fromkeys(re.findall(r"\w+", found[1])))
+        for match in _CONSTANTS.finditer(text):
+            names.update(dict.fromkeys(re.findall(r"\w+", match[1])))
     return list(names)
 
 
@@ -145,10 +145,10 @@ def _last_lines(ran: CompletedProcess[str]) -> tuple[str, ...]:
 
 def read_counts(text: str) -> dict[str, Any] | None:
     """The last counts that TLC printed, its version, and whether it explored everything; None if there are none."""
-    found = list(_COUNTS.finditer(text))
-    if not found:
+    matches = list(_COUNTS.finditer(text))
+    if not matches:
         return None
-    generated, distinct, left = (int(count.replace(",", "")) for count in found[-1].groups())
+    generated, distinct, left = (int(count.replace(",", "")) for count in matches[-1].groups())
     version = _VERSION.search(text)
     return {
         "generated": generated,
@@ -161,7 +161,7 @@ def read_counts(text: str) -> dict[str, Any] | None:
 
 
 def _absolute(class_path: str) -> str:
-    return os.pathsep.join(str(Path(part).resolve()) for part in class_path.split(os.pathsep))
+    return os.pathsep.join(str(Path(path).resolve()) for path in class_path.split(os.pathsep))
 
 
 __all__ = ["Tlc", "declared_constants", "read_counts", "require_tlc", "run_tlc", "tlc_model", "try_tlc"]

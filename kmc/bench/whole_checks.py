@@ -78,7 +78,7 @@ class _Meter:
                     self._seen[process.pid, process.create_time()] = kind, used.user + used.system
 
     def seconds(self, kind: str) -> float:
-        return sum(used for found, used in self._seen.values() if found == kind)
+        return sum(used for of_kind, used in self._seen.values() if of_kind == kind)
 
 
 def check_once(way: Way, words: Sequence[str]) -> WholeCheck:
@@ -125,25 +125,25 @@ def compare(words: Sequence[str], ways: Sequence[Way], runs: int, tell: Callable
 
     SystemFault KMC549 if a check has no result, or another one.
     """
-    found: list[WholeCheck] = []
-    for number in range(runs):
+    checks: list[WholeCheck] = []
+    for attempt in range(runs):
         for way in ways:
-            tell(f"{way.name}, run {number + 1} of {runs}")
-            found.append(check_once(way, words))
-            first, last = found[0].result, found[-1].result
+            tell(f"{way.name}, run {attempt + 1} of {runs}")
+            checks.append(check_once(way, words))
+            first, last = checks[0].result, checks[-1].result
             for key in _SAME:
                 if first[key] != last[key]:
                     raise SystemFault("KMC549", f"{way.name} and {ways[0].name} give different results: {key}")
-    base = _typical([check for check in found if check.way == ways[0].name])
+    base = _typical([check for check in checks if check.way == ways[0].name])
     return {
         "check": list(words),
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "machine": machine(),
         "commit": commit(),
-        "distinct": found[0].result["distinct"],
-        "generated": found[0].result["generated"],
-        "depth": found[0].result["depth"],
-        "ways": {way.name: _figures(way, found, base) for way in ways},
+        "distinct": checks[0].result["distinct"],
+        "generated": checks[0].result["generated"],
+        "depth": checks[0].result["depth"],
+        "ways": {way.name: _figures(way, checks, base) for way in ways},
     }
 
 
@@ -156,9 +156,9 @@ def _typical(checks: Sequence[WholeCheck]) -> dict[str, float]:
     }
 
 
-def _figures(way: Way, found: Sequence[WholeCheck], base: dict[str, float]) -> dict[str, Any]:
+def _figures(way: Way, checks: Sequence[WholeCheck], base: dict[str, float]) -> dict[str, Any]:
     """One way: all its runs, the medians, and its rate relative to the first way's."""
-    runs = [check for check in found if check.way == way.name]
+    runs = [check for check in checks if check.way == way.name]
     typical = _typical(runs)
     kept = ("seconds", "wall_seconds", "python_cpu_seconds", "java_cpu_seconds", "load_before")
     return {

@@ -58,7 +58,7 @@ GROUPS = {
 }
 """The commands in the groups of the README: where each is defined in `kmc.cli.commands`, and its line in the help."""
 
-COMMANDS = {name: found for group in GROUPS.values() for name, found in group.items()}
+COMMANDS = {name: command for group in GROUPS.values() for name, command in group.items()}
 
 
 class Program(click.Group):

@@ -111,10 +111,10 @@ def _page(request: Request) -> Response:
 
 
 def _asset(request: Request) -> Response:
-    found = asset(request.path_params["name"])
-    if found is None:
+    known = asset(request.path_params["name"])
+    if known is None:
         return _missing("there is no such file")
-    text, media_type = found
+    text, media_type = known
     return Response(text, media_type=media_type)
 
 
@@ -164,8 +164,8 @@ async def _body_of(request: Request) -> Any:
     if request.method != "POST":
         return None
     body = b""
-    async for part in request.stream():
-        body += part
+    async for chunk in request.stream():
+        body += chunk
         if len(body) > BODY_BYTES_MAX:
             raise _TooLarge
     if not body:

@@ -47,18 +47,18 @@ def property_fails(model: Model, name: str) -> WaitedFor:
     """An invariant or action property of the model fails, or has no truth value; any of them where `name` is empty."""
     every = model.predicates(Role.CHECKED)
     wanted = (_named(every, name, "invariant or action property"),) if name else every
-    of_states = [found for found in wanted if found in model.predicates(Role.CHECKED, 1)]
-    of_steps = [found for found in wanted if found not in of_states]
+    of_states = [prop for prop in wanted if prop in model.predicates(Role.CHECKED, 1)]
+    of_steps = [prop for prop in wanted if prop not in of_states]
 
     def is_met_by_step(before: Any, state: State) -> bool:
-        return before is not None and any(_fails(model, found, before, state) for found in of_steps)
+        return before is not None and any(_fails(model, prop, before, state) for prop in of_steps)
 
     def is_met(before: Any, state: State) -> bool:
-        return any(_fails(model, found, state) for found in of_states) or is_met_by_step(before, state)
+        return any(_fails(model, prop, state) for prop in of_states) or is_met_by_step(before, state)
 
     def check(model: Model, folder: Path) -> Model:
         chosen: dict[str, Any] = {
-            kind.field: tuple(found for found in model.of(kind) if found in wanted) for kind in of_role(Role.CHECKED)
+            kind.field: tuple(prop for prop in model.of(kind) if prop in wanted) for kind in of_role(Role.CHECKED)
         }
         return replace(_bare(model), **chosen)
 
@@ -82,25 +82,25 @@ def _unless(asked: Expression) -> Callable[[Model, Path], Model]:
     return check
 
 
-def _fails(model: Model, found: Predicate, *states: State) -> bool:
+def _fails(model: Model, prop: Predicate, *states: State) -> bool:
     try:
-        return not holds(found, model.spec.files, *states)
+        return not holds(prop, model.spec.files, *states)
     except KmcError:
         return True
 
 
 def goal_reached(model: Model, name: str) -> WaitedFor:
     """A reachable property of the model becomes true."""
-    found = _named(model.predicates(Role.WITNESSED, 1), name, "goal")
+    goal = _named(model.predicates(Role.WITNESSED, 1), name, "goal")
     check = _unless(expression(model.spec, name))
-    return WaitedFor(f"{name} is reached", lambda before, state: holds(found, model.spec.files, state), check=check)
+    return WaitedFor(f"{name} is reached", lambda before, state: holds(goal, model.spec.files, state), check=check)
 
 
 def _named(known: tuple[Predicate, ...], name: str, what: str) -> Predicate:
-    for found in known:
-        if found.name == name:
-            return found
-    raise refused(f"the model has no {what} '{name}'", did_you_mean(name, [found.name for found in known]))
+    for predicate in known:
+        if predicate.name == name:
+            return predicate
+    raise refused(f"the model has no {what} '{name}'", did_you_mean(name, [predicate.name for predicate in known]))
 
 
 def action_enabled(model: Model, title: str) -> WaitedFor:

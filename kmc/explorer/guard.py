@@ -63,14 +63,14 @@ class Guard:
         hosts = [value.lower() for name, value in headers if name == b"host"]
         origins = [value.lower() for name, value in headers if name == b"origin"]
         sites = [value for name, value in headers if name == b"sec-fetch-site"]
-        parts = scope["path"].split("/", 2)
+        segments = scope["path"].split("/", 2)
         if len(hosts) != 1 or hosts[0] not in self._hosts:
             return 421, "This server answers to 127.0.0.1 only."
         if any(origin not in self._origins for origin in origins) or any(
             site not in (b"same-origin", b"none") for site in sites
         ):
             return 403, "Another page asked."
-        if len(parts) < 3 or not hmac.compare_digest(parts[1].encode(), self._token):
+        if len(segments) < 3 or not hmac.compare_digest(segments[1].encode(), self._token):
             return 404, "Not found. Open the address that kmc explore printed."
         if any(name == b"content-length" and _is_too_much(value) for name, value in headers):
             return 413, f"At most {BODY_BYTES_MAX} bytes."

@@ -53,33 +53,33 @@ class JudgedProperty:
 def judged(model: Model, before: State | None, state: State) -> Iterator[JudgedProperty]:
     """Each property of the model in `state`, and those of steps on the step from `before`, where there is one."""
     for kind in KINDS:
-        for found in model.of(kind):
+        for prop in model.of(kind):
             if kind.states == 1:
-                yield _judged(model, kind, found, (state,))
+                yield _judged(model, kind, prop, (state,))
             elif before is not None:
-                yield _judged(model, kind, found, (before, state))
+                yield _judged(model, kind, prop, (before, state))
     for formula in model.temporal:
         yield JudgedProperty(formula.name, "temporal property", JudgedOutcome.OF_BEHAVIOURS, formula.doc, formula.span)
 
 
-def _judged(model: Model, kind: PropertyKind, found: Predicate, states: tuple[State, ...]) -> JudgedProperty:
+def _judged(model: Model, kind: PropertyKind, prop: Predicate, states: tuple[State, ...]) -> JudgedProperty:
     error = None
     if kind.role is Role.CHECKED and len(states) == 2 and is_stuttering(*states):
         outcome = JudgedOutcome.NOT_A_STEP
     else:
         try:
-            outcome = _OUTCOMES[kind.role][holds(found, model.spec.files, *states)]
+            outcome = _OUTCOMES[kind.role][holds(prop, model.spec.files, *states)]
         except KmcError as failure:
             outcome, error = JudgedOutcome.ERROR, failure
-    return JudgedProperty(found.name, kind.noun, outcome, found.doc, found.span, error)
+    return JudgedProperty(prop.name, kind.noun, outcome, prop.doc, prop.span, error)
 
 
 def failing(model: Model, before: State | None, state: State) -> tuple[str, ...]:
     """The invariants and action properties that fail in a state or on the step to it, or have no truth value."""
     wrong = (JudgedOutcome.FAILS, JudgedOutcome.ERROR)
-    return tuple(found.name for found in judged(model, before, state) if found.outcome in wrong)
+    return tuple(verdict.name for verdict in judged(model, before, state) if verdict.outcome in wrong)
 
 
 def is_outside(model: Model, before: State | None, state: State) -> bool:
     """Whether a constraint, of the state or of the step to it, keeps a search from going on there."""
-    return any(found.outcome is JudgedOutcome.OUTSIDE for found in judged(model, before, state))
+    return any(verdict.outcome is JudgedOutcome.OUTSIDE for verdict in judged(model, before, state))

@@ -59,7 +59,7 @@ def _in_order(relation: NextStateRelation, state: State) -> list[ActionInstance]
     by_action: dict[str, list[ActionInstance]] = {}
     for instance in relation.instances(state):
         by_action.setdefault(instance.action.title, []).append(instance)
-    return [instance for found in by_action.values() for instance in sorted(found, key=_key)]
+    return [instance for instances in by_action.values() for instance in sorted(instances, key=_key)]
 
 
 def _key(instance: ActionInstance) -> tuple[tuple[SortKey, ...], tuple[SortKey, ...]]:

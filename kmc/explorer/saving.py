@@ -34,10 +34,10 @@ def walked_trace(session: ExplorerSession) -> TraceFile:
     trace = session.tree.trace()
     states = [step.state for step in trace.steps]
     before = states[-2] if len(states) > 1 else None
-    failed = [found for found in judged(model, before, states[-1]) if found.outcome is JudgedOutcome.FAILS]
+    failed = [each for each in judged(model, before, states[-1]) if each.outcome is JudgedOutcome.FAILS]
     if not failed:
         return trace_file(trace, model, _EXPLORED)
-    of_step = failed[0].name in {found.name for found in model.predicates(Role.CHECKED, 2)}
+    of_step = failed[0].name in {each.name for each in model.predicates(Role.CHECKED, 2)}
     verdict = Verdict.LIVENESS if of_step else Verdict.VIOLATION
     return trace_file(trace, model, verdict.value, violated=failed[0].name)
 
@@ -49,8 +49,8 @@ def save_walk(session: ExplorerSession, place: SavingPlace, now: datetime) -> Pa
     stem = f"{model.spec.name}-{Path(model.name).stem}-{now:%Y%m%d-%H%M%S}"
     try:
         place.folder.mkdir(parents=True, exist_ok=True)
-        for number in range(1, 1000):
-            path = place.folder / (f"{stem}.itf.json" if number == 1 else f"{stem}-{number}.itf.json")
+        for attempt in range(1, 1000):
+            path = place.folder / (f"{stem}.itf.json" if attempt == 1 else f"{stem}-{attempt}.itf.json")
             try:
                 with path.open("x", encoding="utf-8") as file:
                     file.write(text)

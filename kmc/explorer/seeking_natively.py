@@ -39,9 +39,9 @@ def shortest_way(
     near = seeker.breadth_first(start, wanted, replace(limits, states=min(limits.states, NEAR_STATES)), progress)
     if near.end is not SeekEnd.LIMIT or near.states < NEAR_STATES or limits.states <= NEAR_STATES:
         return near
-    found = _compiled(model, start, wanted, limits, progress)
-    if found is not None:
-        return found
+    way = _compiled(model, start, wanted, limits, progress)
+    if way is not None:
+        return way
     interpreted = replace(limits, states=min(limits.states, INTERPRETED_STATES_MAX))
     return seeker.breadth_first(start, wanted, interpreted, progress)
 

@@ -233,13 +233,13 @@ class ExplorerSession:
                 if initial >= len(states):
                     raise refused(f"the model has no initial state number {initial + 1}", "choose one from the list")
                 return tree.restarted().after_steps([(TraceStep(states[initial]), None)])
-            case TakeMove(at, number):
+            case TakeMove(at, index):
                 if at != tree.at:
                     raise refused("the session has moved on to another state", "load the page again")
                 moves = self.moves().enabled
-                if number >= len(moves):
-                    raise refused(f"this state has no move number {number + 1}", "choose one from the list")
-                return tree.after_steps([(moves[number].step, moves[number].instance.message)])
+                if index >= len(moves):
+                    raise refused(f"this state has no move number {index + 1}", "choose one from the list")
+                return tree.after_steps([(moves[index].step, moves[index].instance.message)])
             case GoTo(to):
                 return tree.restarted() if to is None else tree.moved(self._visited(to))
             case Bookmark(of, name):

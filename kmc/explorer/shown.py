@@ -58,8 +58,8 @@ def frame_of(session: ExplorerSession) -> Json:
         "about": dict(session.ground.about),
         "notes": list(session.ground.notes),
         "actions": [action.title for action in model.spec.actions],
-        "properties": [found.name for found in model.predicates(Role.CHECKED)],
-        "goals": [found.name for found in model.predicates(Role.WITNESSED, 1)],
+        "properties": [predicate.name for predicate in model.predicates(Role.CHECKED)],
+        "goals": [predicate.name for predicate in model.predicates(Role.WITNESSED, 1)],
         "deadlock": model.deadlock,
     }
 
@@ -69,18 +69,18 @@ def initial_data(session: ExplorerSession, begin: int) -> Json:
     states = session.initial.first(begin + INITIAL_LISTED + 1)
     table = table_for_people(session.ground.model.spec)
     listed = []
-    for place, state in enumerate(states[begin : begin + INITIAL_LISTED], start=begin):
+    for index, state in enumerate(states[begin : begin + INITIAL_LISTED], start=begin):
         variables = encode_state(state, table)
         first = encode_state(states[0], table)
-        different = [name for name in variables if place == 0 or variables[name] != first[name]]
-        listed.append({"place": place, "values": [[name, in_words(variables[name])] for name in different]})
+        different = [name for name in variables if index == 0 or variables[name] != first[name]]
+        listed.append({"place": index, "values": [[name, in_words(variables[name])] for name in different]})
     return {"states": listed, "more": len(states) > begin + INITIAL_LISTED}
 
 
 def disabled_data(session: ExplorerSession) -> Json:
     """The actions that are not enabled in the current state, with the guard that stops each."""
-    found = disabled(session.ground.model, session.here().state)
-    return {"disabled": [_obstacle(obstacle) for obstacle in found]}
+    obstacles = disabled(session.ground.model, session.here().state)
+    return {"disabled": [_obstacle(obstacle) for obstacle in obstacles]}
 
 
 def _obstacle(obstacle: Obstacle) -> Json:
@@ -107,8 +107,8 @@ def _here(session: ExplorerSession, line: tuple[VisitedState, ...], step: int) -
         "fails": list(session.failing(here.visited)),
         "told": told.number,
         "story": told.data,
-        "verdicts": [_verdict(session, found, before, here.visited.state) for found in verdicts],
-        "moves": [_move(session, here, place, move) for place, move in enumerate(moves.enabled)],
+        "verdicts": [_verdict(session, verdict, before, here.visited.state) for verdict in verdicts],
+        "moves": [_move(session, here, index, move) for index, move in enumerate(moves.enabled)],
         "disabled": bool(moves.disabled) or any(action.message is not None for action in spec.actions),
         "failing": [{"label": i.action.label(i.arguments), "error": error_data(e)} for i, e in moves.failing],
         "deadlock": not moves.enabled and not moves.failing,
@@ -129,12 +129,12 @@ def _visited(session: ExplorerSession, visited: VisitedState) -> Json:
     }
 
 
-def _move(session: ExplorerSession, last: ToldState, place: int, move: Move) -> Json:
+def _move(session: ExplorerSession, last: ToldState, index: int, move: Move) -> Json:
     model, state, successor = session.ground.model, last.visited.state, move.step.state
     previewed = session.teller.preview(last, move)
     step = previewed.step
     return {
-        "place": place,
+        "place": index,
         "label": step.label,
         "action": step.action,
         "actor": step.actor,
@@ -157,23 +157,27 @@ def _briefs(previewed: PreviewedMove, numbers: tuple[int, ...]) -> list[str]:
     return [f"{message.name} {message.brief}" for message in (previewed.messages[number - 1] for number in numbers)]
 
 
-def _verdict(session: ExplorerSession, found: JudgedProperty, before: State | None, state: State) -> Json:
+def _verdict(session: ExplorerSession, judged_property: JudgedProperty, before: State | None, state: State) -> Json:
     return {
-        "why": _why(session, found, before, state) if found.outcome is JudgedOutcome.FAILS else None,
-        "name": found.name,
-        "kind": "goal" if found.outcome in (JudgedOutcome.REACHED, JudgedOutcome.NOT_REACHED) else found.kind,
-        "outcome": found.outcome.name.lower(),
-        "text": found.outcome.value,
-        "doc": found.doc.split("\n\n")[0],
-        "place": source_place(found.place),
-        "error": None if found.error is None else error_data(found.error),
+        "why": _why(session, judged_property, before, state)
+        if judged_property.outcome is JudgedOutcome.FAILS
+        else None,
+        "name": judged_property.name,
+        "kind": "goal"
+        if judged_property.outcome in (JudgedOutcome.REACHED, JudgedOutcome.NOT_REACHED)
+        else judged_property.kind,
+        "outcome": judged_property.outcome.name.lower(),
+        "text": judged_property.outcome.value,
+        "doc": judged_property.doc.split("\n\n")[0],
+        "place": source_place(judged_property.place),
+        "error": None if judged_property.error is None else error_data(judged_property.error),
     }
 
 
-def _why(session: ExplorerSession, found: JudgedProperty, before: State | None, state: State) -> Json:
+def _why(session: ExplorerSession, judged_property: JudgedProperty, before: State | None, state: State) -> Json:
     """Why a property fails here: a sentence, and the values that decide it."""
     model = session.ground.model
-    prop = next(p for p in model.predicates(Role.CHECKED) if p.name == found.name)
+    prop = next(p for p in model.predicates(Role.CHECKED) if p.name == judged_property.name)
     states = (before, state) if prop in model.predicates(Role.CHECKED, 2) else (state,)
 
     def explain() -> Json:
@@ -183,7 +187,7 @@ def _why(session: ExplorerSession, found: JudgedProperty, before: State | None, 
 
     told = try_explaining(explain)
     if isinstance(told, Unexplained):
-        return {"sentence": told.sentence(f"{found.name} fails here; the explanation"), "pairs": []}
+        return {"sentence": told.sentence(f"{judged_property.name} fails here; the explanation"), "pairs": []}
     return told
 
 

@@ -56,19 +56,19 @@ class StateTree:
 
     def path(self, number: int | None) -> tuple[VisitedState, ...]:
         """The states from an initial one to `number`."""
-        found: list[VisitedState] = []
+        states: list[VisitedState] = []
         while number is not None:
-            found.append(self.visited[number])
-            number = found[-1].parent
-        return tuple(reversed(found))
+            states.append(self.visited[number])
+            number = states[-1].parent
+        return tuple(reversed(states))
 
     def line(self) -> tuple[VisitedState, ...]:
         """The path to where the person is, and on from there as he went last."""
-        found = list(self.path(self.at))
+        states = list(self.path(self.at))
         number = self.at
         while number is not None and (number := self.onward.get(number)) is not None:
-            found.append(self.visited[number])
-        return tuple(found)
+            states.append(self.visited[number])
+        return tuple(states)
 
     def trace(self) -> Trace:
         """The path to the state in which the person is; there must be one."""

@@ -47,16 +47,16 @@ class PathTeller:
 
     def explained(self, path: Sequence[VisitedState]) -> list[ToldState]:
         """The story of each state of a path from an initial state; the path is not empty."""
-        found: list[ToldState] = []
+        told_states: list[ToldState] = []
         for visited in path:
             known = self._told.get(id(visited))
             if known is None:
-                known = self._tell(found[-1] if found else None, visited)
+                known = self._tell(told_states[-1] if told_states else None, visited)
                 if known is None:
                     return self._retell(path)
                 self._remember(known)
-            found.append(known)
-        return found
+            told_states.append(known)
+        return told_states
 
     def story(self, path: Sequence[VisitedState], about: Mapping[str, str]) -> Story:
         """The story of a path."""
@@ -83,13 +83,13 @@ class PathTeller:
     def _retell(self, path: Sequence[VisitedState]) -> list[ToldState]:
         """The story of the path from its beginning, by a teller that knows the processes of all its states."""
         teller = Teller(self._spec, [visited.state for visited in path])
-        found: list[ToldState] = []
-        for number, visited in enumerate(path, start=1):
+        told_states: list[ToldState] = []
+        for position, visited in enumerate(path, start=1):
             teller = teller.fork()
-            before = found[-1].visited.state if found else None
-            found.append(ToldState(visited, teller.step(before, visited.step, number, visited.message), teller))
-            self._remember(found[-1])
-        return found
+            before = told_states[-1].visited.state if told_states else None
+            told_states.append(ToldState(visited, teller.step(before, visited.step, position, visited.message), teller))
+            self._remember(told_states[-1])
+        return told_states
 
     def _remember(self, told: ToldState) -> None:
         if len(self._told) >= _REMEMBERED_MAX:

@@ -33,8 +33,8 @@ def story_of_file(file: TraceFile) -> Story:
     teller.lanes = tuple(dict.fromkeys((*keys, *sorted(teller.ends_in(file.steps)))))
     steps: list[StoryStep] = []
     before: Mapping[str, Tla] | None = None
-    for number, step in enumerate(file.steps, start=1):
-        steps.append(teller.step(number, step, before))
+    for position, step in enumerate(file.steps, start=1):
+        steps.append(teller.step(position, step, before))
         before = steps[-1].variables
     steps[0] = first_step(steps[0], file.about)
     loop = None
@@ -198,9 +198,9 @@ def _message(record: TlaRecord, number: int, at: int) -> SentMessage:
     kind = in_words(values[tag]) if tag else "message"
     left_out = {tag, *(ends or ())}
     fields = tuple((field_in_words(n, tag), in_words(v)) for n, v in record.fields if n not in left_out)
-    numbers = [f"{field_in_words(n, tag)} {v}" for n, v in record.fields
+    details = [f"{field_in_words(n, tag)} {v}" for n, v in record.fields
                if n not in left_out and isinstance(v, int) and not isinstance(v, bool)]  # fmt: skip
-    brief = ", ".join([kind_with_ends(kind, source, dest), *numbers[:1]])
+    brief = ", ".join([kind_with_ends(kind, source, dest), *details[:1]])
     return SentMessage(number, kind, source, dest, fields, brief, at, value=record)
 
 

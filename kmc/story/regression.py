@@ -213,7 +213,7 @@ def _instance(model: Model, step: StepText, number: int) -> tuple[Action, Argume
     if title not in actions:
         raise _SaysNothing(f"Step {number}: the spec has no action {title}. {known_actions(title, actions)}")
     try:
-        named = tuple((str(place), parse_value(text)) for place, text in enumerate(given))
+        named = tuple((str(position), parse_value(text)) for position, text in enumerate(given))
         return actions[title], arguments_of(FileStep({}, title, named), actions[title], model.spec)
     except TraceError as error:
         raise _SaysNothing(f"Step {number}: {error.message}.") from None

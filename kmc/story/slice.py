@@ -169,15 +169,15 @@ class _Search:
 
     def _without(self, kept: _Kept, begin: int, end: int) -> _Kept | None:
         """The steps that remain without those at these positions, and without those that depend on them."""
-        numbers, steps = list(kept.numbers[:begin]), list(kept.steps[:begin])
+        kept_numbers, steps = list(kept.numbers[:begin]), list(kept.steps[:begin])
         for number in kept.numbers[end:]:
             step = self._take(steps[-1].state, number)
             if self.left <= 0:
                 return None
             if step is not None:
-                numbers.append(number)
+                kept_numbers.append(number)
                 steps.append(step)
-        return _Kept(tuple(numbers), tuple(steps)) if self._fails(steps) else None
+        return _Kept(tuple(kept_numbers), tuple(steps)) if self._fails(steps) else None
 
     def _take(self, state: State, number: int) -> TraceStep | None:
         """The step to a state of the trace, from another state; None if it is not enabled."""
@@ -233,7 +233,7 @@ def _wanted(action: Action, before: Any, step: TraceStep) -> _Wanted:
 def _alike(value: Any, wanted: Any) -> int:
     """The number of places in which two states agree: fields, and values of maps."""
     if isinstance(value, Record) and type(value) is type(wanted):
-        return sum(_alike(part, getattr(wanted, name)) for name, part in value.items())
+        return sum(_alike(field_value, getattr(wanted, name)) for name, field_value in value.items())
     if isinstance(value, MapValue) and isinstance(wanted, MapValue):
         return sum(_alike(value[key], wanted[key]) for key in value if key in wanted)
     return int(value == wanted)

@@ -162,7 +162,7 @@ def to_trace(file: TraceFile, spec: Spec) -> Trace:
     KMC426 for an action or arguments that the spec does not have.
     """
     named = resolved(file, spec)
-    return Trace(tuple(_trace_step(named, number, spec) for number in range(1, len(named.steps) + 1)))
+    return Trace(tuple(_trace_step(named, position, spec) for position in range(1, len(named.steps) + 1)))
 
 
 def closing_of(file: TraceFile, spec: Spec) -> TraceStep | None:
@@ -174,10 +174,10 @@ def closing_of(file: TraceFile, spec: Spec) -> TraceStep | None:
     return _trace_step(again, len(again.steps), spec)
 
 
-def _trace_step(file: TraceFile, number: int, spec: Spec) -> TraceStep:
-    state = _state(file, number, spec)
-    step = file.steps[number - 1]
-    if number == 1:
+def _trace_step(file: TraceFile, position: int, spec: Spec) -> TraceStep:
+    state = _state(file, position, spec)
+    step = file.steps[position - 1]
+    if position == 1:
         return TraceStep(state)
     titles = [action.title for action in spec.actions]
     if step.action is None or (step.action in (UNNAMED, spec.next_name) and step.action not in titles):
@@ -186,7 +186,7 @@ def _trace_step(file: TraceFile, number: int, spec: Spec) -> TraceStep:
         action = _action(step.action, spec.actions)
         arguments = arguments_of(step, action, spec)
     except TraceError as error:
-        raise _with_place(error, file, number) from None
+        raise _with_place(error, file, position) from None
     names = [parameter.name for parameter in action.parameters]
     return TraceStep(state, action.title, action.label(arguments), tuple(zip(names, arguments, strict=True)))
 
@@ -228,18 +228,18 @@ def arguments_of(step: FileStep, action: Action, spec: Spec) -> tuple[Any, ...]:
         raise error.noting(f"in an argument of {action.title}") from None
 
 
-def _state(file: TraceFile, number: int, spec: Spec) -> State:
+def _state(file: TraceFile, position: int, spec: Spec) -> State:
     try:
-        return decode_state(file.steps[number - 1].variables, spec.state_class, spec.variables)
+        return decode_state(file.steps[position - 1].variables, spec.state_class, spec.variables)
     except TraceError as error:
-        raise _with_place(error, file, number) from None
+        raise _with_place(error, file, position) from None
     except KmcError as error:
         help = "the trace belongs to another spec, or to a model with other constants"
-        raise _with_place(TraceError("KMC427", error.message, help=help), file, number) from None
+        raise _with_place(TraceError("KMC427", error.message, help=help), file, position) from None
 
 
-def _with_place(error: TraceError, file: TraceFile, number: int) -> TraceError:
-    return error.noting(f"in state {number} of {file.shown_path}")
+def _with_place(error: TraceError, file: TraceFile, position: int) -> TraceError:
+    return error.noting(f"in state {position} of {file.shown_path}")
 
 
 def pick(where: str) -> tuple[TraceFile, int]:
@@ -261,5 +261,5 @@ def pick(where: str) -> tuple[TraceFile, int]:
 
 def pick_state(where: str, spec: Spec) -> State:
     """The state of `spec` at `PATH` or `PATH#STEP` (see `pick`); TraceError as for `pick` and `to_trace`."""
-    file, number = pick(where)
-    return _state(resolved(file, spec), number, spec)
+    file, position = pick(where)
+    return _state(resolved(file, spec), position, spec)

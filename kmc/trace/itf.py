@@ -38,14 +38,14 @@ def itf_text(file: TraceFile) -> str:
         {"#meta": {"index": index}, **_variables(step.variables), **_picks_of(step, index == 0)}
         for index, step in enumerate(file.steps)
     ]
-    parts = [
+    members = [
         f'"#meta": {json.dumps(_meta(file))}',
         f'"vars": {json.dumps([*file.variables, ACTION, PICKS])}',
         '"states": [\n  ' + ",\n  ".join(map(json.dumps, states)) + "\n ]",
     ]
     if file.loop is not None:
-        parts.append(f'"loop": {file.loop}')
-    return "{\n " + ",\n ".join(parts) + "\n}\n"
+        members.append(f'"loop": {file.loop}')
+    return "{\n " + ",\n ".join(members) + "\n}\n"
 
 
 def _meta(file: TraceFile) -> dict[str, Any]:
@@ -104,11 +104,11 @@ def itf_trace(top: JsonPlace) -> TraceFile:
         for place in (members["params"].items("an array of names", _SHAPE) if "params" in members else [])
     }
     states = top.member("states", _SHAPE)
-    places = states.items("an array of states", _SHAPE)
-    if not places:
+    state_places = states.items("an array of states", _SHAPE)
+    if not state_places:
         states.refuse("there is no state", "a trace has at least one state")
     variables = tuple(name for name in names if name not in (ACTION, PICKS))
-    steps = tuple(_step(place, variables, names, parameters, first=place is places[0]) for place in places)
+    steps = tuple(_step(place, variables, names, parameters, first=place is state_places[0]) for place in state_places)
     about, closing = _read_meta(members.get("#meta"))
     loop = _loop(members.get("loop"), len(steps))
     if closing is not None and loop is not None:
@@ -130,10 +130,16 @@ def _read_meta(place: JsonPlace | None) -> tuple[dict[str, str], FileStep | None
         return {}, None
     meta = place.members("an object", _SHAPE)
     named = {"spec": meta.get("source"), "status": meta.get("status")}
-    about = {key: found.text("", "") for key, found in named.items() if found and isinstance(found.value, str)}
+    about = {
+        key: text_place.text("", "")
+        for key, text_place in named.items()
+        if text_place and isinstance(text_place.value, str)
+    }
     if "kmc" in meta:
         help = "kmc writes strings here; save the trace again"
-        about |= {key: found.text("a string", help) for key, found in meta["kmc"].members("an object", help).items()}
+        about |= {
+            key: text_place.text("a string", help) for key, text_place in meta["kmc"].members("an object", help).items()
+        }
     if "kmc-closing" not in meta:
         return about, None
     closing = meta["kmc-closing"].members("an object", _SHAPE)
@@ -182,8 +188,8 @@ def read_value(place: JsonPlace) -> Tla:
     """The ITF value at `place`; integers may be plain JSON numbers."""
     match place.value:
         case bool() | int():
-            found: bool | int = place.value
-            return found
+            scalar: bool | int = place.value
+            return scalar
         case str():
             return place.string("a string", _VALUES)
         case list():

@@ -99,10 +99,10 @@ def _step(key: str) -> str:
 def first_repeated(identities: Iterable[Hashable]) -> int | None:
     """The index of the first element that an earlier one equals."""
     seen: set[Hashable] = set()
-    for index, found in enumerate(identities):
-        if found in seen:
+    for index, identity in enumerate(identities):
+        if identity in seen:
             return index
-        seen.add(found)
+        seen.add(identity)
     return None
 
 
@@ -122,12 +122,12 @@ def parse_json(document: str) -> JsonPlace:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    members = dict(pairs)
+    if len(members) != len(pairs):
         index = first_repeated(key for key, _ in pairs)
         name = json.dumps(pairs[index or 0][0])
         raise TraceError("KMC421", f"an object gives {name} twice", help="keep one of the two")
-    return found
+    return members
 
 
 def _integer(digits: str) -> int:

@@ -78,13 +78,13 @@ class _Reader:
                 return self._function(depth)
 
     def _elements(self, closing: str, depth: int) -> tuple[Tla, ...]:
-        found: list[Tla] = []
+        elements: list[Tla] = []
         while self.token != closing:
-            if found:
+            if elements:
                 self._take(",")
-            found.append(self.value(depth + 1))
+            elements.append(self.value(depth + 1))
         self._advance()
-        return tuple(found)
+        return tuple(elements)
 
     def _record(self, depth: int) -> TlaRecord:
         fields: dict[str, Tla] = {}

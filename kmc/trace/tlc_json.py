@@ -78,21 +78,21 @@ def tlc_json_trace(top: JsonPlace) -> TraceFile:
     """The trace in a parsed document of TLC."""
     counterexample = top.member("counterexample", _SHAPE)
     states = counterexample.member("state", _SHAPE)
-    places = states.items("an array of states", _SHAPE)
-    if not places:
+    state_places = states.items("an array of states", _SHAPE)
+    if not state_places:
         states.refuse("there is no state", "a trace has at least one state")
-    variables = [_state(place, number) for number, place in enumerate(places, start=1)]
-    for place, given in zip(places, variables, strict=True):
+    variables = [_state(place, number) for number, place in enumerate(state_places, start=1)]
+    for place, given in zip(state_places, variables, strict=True):
         if given.keys() != variables[0].keys():
             other = sorted(given.keys() ^ variables[0].keys())[0]
             place.refuse(f"variable '{other}' occurs in some states only", "every state gives every variable")
     taken: dict[int, FileStep] = {}
     loop = closing = None
     for place in counterexample.member("action", _SHAPE).items("an array of steps", _SHAPE):
-        source, step, target = _edge(place, len(places))
+        source, step, target = _edge(place, len(state_places))
         if target == source + 1 and source not in taken:
             taken[source] = step
-        elif source == len(places) and target <= source and loop is None:
+        elif source == len(state_places) and target <= source and loop is None:
             loop, closing = target - 1, step
         else:
             place.refuse(f"a step from state {source} to state {target} does not fit in", _SHAPE)
@@ -120,12 +120,12 @@ def _state(place: JsonPlace, number: int) -> dict[str, Tla]:
 
 
 def _edge(place: JsonPlace, length: int) -> tuple[int, FileStep, int]:
-    parts = place.items("a step [[number, state], action, [number, state]]", _SHAPE, length=3)
-    source, target = [_numbered(part)[0] for part in (parts[0], parts[2])]
+    members = place.items("a step [[number, state], action, [number, state]]", _SHAPE, length=3)
+    source, target = [_numbered(member)[0] for member in (members[0], members[2])]
     for end in (source, target):
         if not 1 <= end.integer("the number of a state", _SHAPE) <= length:
             end.refuse(f"there is no state {end.value}", f"the trace has {length} states")
-    return source.value, _read_action(parts[1]), target.value
+    return source.value, _read_action(members[1]), target.value
 
 
 def _read_action(place: JsonPlace) -> FileStep:
@@ -157,8 +157,8 @@ def read_value(place: JsonPlace) -> Tla:
     """The value at `place`, perhaps ambiguous: see the module docstring."""
     match place.value:
         case bool() | int():
-            found: bool | int = place.value
-            return found
+            scalar: bool | int = place.value
+            return scalar
         case str():
             return place.string("a string", _VALUES)
         case list():

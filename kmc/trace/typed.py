@@ -51,10 +51,10 @@ def typed(tree: Tla, declared: Type, naming: Naming) -> Tla:
 def _function(tree: TlaMap | TlaSeq | TlaRecord, key: Type, value: Type, naming: Naming) -> TlaMap:
     match tree:
         case TlaMap(pairs) | TlaRecord(pairs):
-            found: tuple[tuple[Tla, Tla], ...] = pairs
+            entries: tuple[tuple[Tla, Tla], ...] = pairs
         case TlaSeq(elements):
-            found = tuple(enumerate(elements, start=1))
-    return TlaMap(tuple((typed(k, key, naming), typed(v, value, naming)) for k, v in found))
+            entries = tuple(enumerate(elements, start=1))
+    return TlaMap(tuple((typed(k, key, naming), typed(v, value, naming)) for k, v in entries))
 
 
 def _record(tree: TlaRecord, cls: RecordMeta, naming: Naming) -> TlaRecord:

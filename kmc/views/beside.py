@@ -67,12 +67,12 @@ def parting(left: Story, right: Story, names: tuple[str, str], shared: int) -> s
     return f"They part in state {shared + 1}{said}"
 
 
-def differences(left: Story, right: Story, place: int) -> tuple[Change, ...]:
+def differences(left: Story, right: Story, index: int) -> tuple[Change, ...]:
     """The places at which the states of two traces differ, messages last; `old` is the value of the left one.
 
-    The states have the index `place` in both, counted from 0.
+    Both states have the index `index`, counted from 0.
     """
-    one, other = left.steps[place], right.steps[place]
+    one, other = left.steps[index], right.steps[index]
     names_of_both = [name for name in left.variables if name in right.variables]
     messages = {*left.networks, *left.archives}
     names_of_both.sort(key=messages.__contains__)

@@ -29,11 +29,11 @@ class ChangedPlace:
 
     def name(self, actor: str | None = None) -> str:
         """`log[2]`; with its process, `n3.log[2]`, where another one acts."""
-        parts = list(self.changes[0].path)
+        names = list(self.changes[0].path)
         if self.lane is not None:
-            del parts[parts.index(self.lane, 1)]
-            parts = parts if self.lane == actor else [self.lane, *parts]
-        return parts[0] + "".join(part if part.startswith("[") else f".{part}" for part in parts[1:])
+            del names[names.index(self.lane, 1)]
+            names = names if self.lane == actor else [self.lane, *names]
+        return names[0] + "".join(name if name.startswith("[") else f".{name}" for name in names[1:])
 
     def values(self, names: MessageNames, number: int) -> list[TextPiece]:
         """`n1 -> none`; `new: n1` or `removed: n1` for a key or an offset; of a set `- {n1}` and `+ {n2, n3}`."""
@@ -63,7 +63,7 @@ def shown_changes(step: StoryStep, variables: Sequence[str], lanes: Sequence[str
 def column_of(place: ChangedPlace, story: Story) -> int | None:
     """The number of the column of the table of processes that shows a place; None where none does."""
     path = place.changes[0].path
-    return next((number for number, column in enumerate(story.columns) if column.shows(path)), None)
+    return next((index for index, column in enumerate(story.columns) if column.shows(path)), None)
 
 
 def by_weight(places: Sequence[ChangedPlace], story: Story) -> Iterator[ChangedPlace]:
@@ -72,9 +72,9 @@ def by_weight(places: Sequence[ChangedPlace], story: Story) -> Iterator[ChangedP
     """
 
     def weight(place: ChangedPlace) -> tuple[int, int]:
-        number = column_of(place, story)
-        if number is not None:
-            return 0, number
+        column = column_of(place, story)
+        if column is not None:
+            return 0, column
         return (1 if place.lane is not None else 2), 0
 
     yield from sorted(places, key=weight)

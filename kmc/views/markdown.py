@@ -22,7 +22,7 @@ _ABSENT = "-"
 
 def markdown_text(story: Story) -> str:
     """The report."""
-    parts = [
+    blocks = [
         [f"# {_plain(heading(story))}"],
         _why(story),
         ["## What happens", *_steps(story)],
@@ -30,7 +30,7 @@ def markdown_text(story: Story) -> str:
         ["## The last state", *_last_state(story)],
         ["## See it again", *_commands(story)],
     ]
-    return "\n\n".join("\n\n".join(part) for part in parts if part) + "\n"
+    return "\n\n".join("\n\n".join(block) for block in blocks if block) + "\n"
 
 
 def _why(story: Story) -> list[str]:

@@ -95,4 +95,4 @@ def _escaped(text: str) -> str:
     characters.
     """
     drawn = re.sub(r"\s+", " ", text).replace(" -> ", " → ")
-    return re.sub(r"[#;<>&%\\`$]", lambda found: f"#{ord(found[0])};", drawn)
+    return re.sub(r"[#;<>&%\\`$]", lambda match: f"#{ord(match[0])};", drawn)

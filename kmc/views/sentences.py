@@ -50,8 +50,8 @@ def heading(story: Story) -> str:
     verdict = about.get("status", "")
     failed = f"{verdict} of {about['property']}" if about.get("property") else verdict
     count = len(story.steps)
-    parts = [failed] if failed else []
-    return f"{whose}: {', '.join([*parts, f'{count} state' + ('' if count == 1 else 's')])}"
+    phrases = [failed] if failed else []
+    return f"{whose}: {', '.join([*phrases, f'{count} state' + ('' if count == 1 else 's')])}"
 
 
 def loop_text(story: Story) -> str:

@@ -46,8 +46,8 @@ def one_step_lines(shown: ShownStory, step: StoryStep) -> Iterator[TextLine]:
     """One step with its changes and messages, and its whole state."""
     yield from heading_lines(shown, step, with_message=False)
     if step.number > 1:
-        place = f" ({step.place})" if step.place else ""
-        yield from wrapped([TextPiece(f"{step.doc}{place}", DIM)], shown.width, indent=_INDENT, hanging=_INDENT)
+        in_source = f" ({step.place})" if step.place else ""
+        yield from wrapped([TextPiece(f"{step.doc}{in_source}", DIM)], shown.width, indent=_INDENT, hanging=_INDENT)
         if step.received is not None:
             yield from _exchanged(shown, "receives ", shown.story.message(step.received), "")
         yield from body_lines(shown, step)

@@ -81,7 +81,7 @@ class _Chart:
         least = max(_SPACING_MIN, longest + 6)
         self._spacing = max(least, min(room, max(len(lane) + 2 for lane in lanes)))
         self._margin = margin
-        self._places = {lane: 1 + number * self._spacing for number, lane in enumerate(lanes)}
+        self._places = {lane: 1 + index * self._spacing for index, lane in enumerate(lanes)}
         own = [message.name for message in shown.story.messages if message.source == message.dest == lanes[-1]]
         self._width = self._spacing * (len(lanes) - 1) + max(4, *(3 + len(name) for name in own), 0)
         # Too many processes for labels at the right: these follow below.
@@ -96,9 +96,9 @@ class _Chart:
         """The names of the processes. Where one is cut, all follow in full; where some are left out, their number."""
         pieces, at = [TextPiece(" " * self._margin)], 0
         room = self._spacing - 1
-        for lane, place in self._places.items():
+        for lane, column in self._places.items():
             name = shortened(lane, room)
-            start = max(at + (at > 0), place - (len(name) - 1) // 2)
+            start = max(at + (at > 0), column - (len(name) - 1) // 2)
             pieces += [TextPiece(" " * (start - at)), TextPiece(name, self._tone(lane))]
             at = start + len(name)
         yield line(*fitted(pieces, self._shown.width))
@@ -126,17 +126,17 @@ class _Chart:
             yield line(*fitted([*start, *drawn, TextPiece(f" loses {lost.name}", BAD)], self._shown.width))
 
     def _labelled(self, step: StoryStep, row: Sequence[TextPiece]) -> Iterator[TextLine]:
-        number = number_pieces(self._shown, step)
+        gutter_pieces = number_pieces(self._shown, step)
         sent = ", ".join(self._shown.story.message(n).name for n in step.sent)
         label = [*label_pieces(self._shown, step), *([TextPiece(f"; {step.has_sent} {sent}")] if sent else [])]
         label = label if step.matters else [*label, TextPiece(f" {not_needed(step)}", DIM)]
         if self._beside >= _LABEL_MIN // 2:
             lines = list(wrapped(label, self._beside, hanging=2))
-            yield line(*number, *row, TextPiece(" "), *lines[0].pieces)
+            yield line(*gutter_pieces, *row, TextPiece(" "), *lines[0].pieces)
             for more in lines[1:]:
                 yield self._below(step, [*self._row(None), TextPiece(" "), *more.pieces])
             return
-        yield line(*number, *row)
+        yield line(*gutter_pieces, *row)
         yield self._below(step, [TextPiece("  "), *fitted(label, self._shown.width - self._margin - 2)])
 
     def _below(self, step: StoryStep, pieces: Sequence[TextPiece]) -> TextLine:
@@ -146,8 +146,8 @@ class _Chart:
     def _row(self, actor: str | None) -> list[TextPiece]:
         """The lines of the processes, a character a piece, with a star on that of `actor`."""
         row = [TextPiece(" ")] * self._width
-        for lane, place in self._places.items():
-            row[place] = TextPiece("*", self._tone(lane)) if lane == actor else TextPiece("|", DIM)
+        for lane, column in self._places.items():
+            row[column] = TextPiece("*", self._tone(lane)) if lane == actor else TextPiece("|", DIM)
         return row
 
     def _arrow(self, row: list[TextPiece], message: SentMessage, *, is_lost: bool) -> list[TextPiece]:

@@ -129,15 +129,15 @@ def _cell(shown: ShownStory, step: StoryStep, tree: Tla | None, width: int) -> l
         return [text]
     match tree:
         case TlaSeq(elements):
-            parts = [(f"{number}: ", element) for number, element in enumerate(elements, start=1)]
+            entries = [(f"{ordinal}: ", element) for ordinal, element in enumerate(elements, start=1)]
         case TlaRecord(fields):
-            parts = [(f"{name}: ", value) for name, value in fields]
+            entries = [(f"{name}: ", value) for name, value in fields]
         case TlaMap(pairs):
-            parts = [(f"{in_words(key)}: ", value) for key, value in pairs]
+            entries = [(f"{in_words(key)}: ", value) for key, value in pairs]
         case _:
             return wrap(text, width) or [""]
     lines: list[str] = []
-    for head, component in parts:
+    for head, component in entries:
         lines += wrap(head + _text(shown, step, component), width, subsequent_indent="  ")
     return lines
 

@@ -187,6 +187,6 @@ def loop_lines(shown: ShownStory) -> Iterator[TextLine]:
 def fairness_lines(shown: ShownStory) -> Iterator[TextLine]:
     """Why the cycle is a fair one."""
     loop = shown.story.loop
-    for number, sentence in enumerate(loop.fairness if loop is not None else ()):
-        indent = 2 if number else 0
+    for index, sentence in enumerate(loop.fairness if loop is not None else ()):
+        indent = 2 if index else 0
         yield from wrapped([TextPiece(sentence)], shown.width, indent=indent, hanging=indent + 2)

@@ -119,15 +119,15 @@ def _band_lines(
     yield line(*head)
     for row in rows:
         values = [piece for lane in band for piece in _cell(row, lane, widths, cell)]
-        number = number_pieces(shown, row.step)
-        number[-1] = TextPiece(number[-1].text[:-1], number[-1].tone)
+        gutter_pieces = number_pieces(shown, row.step)
+        gutter_pieces[-1] = TextPiece(gutter_pieces[-1].text[:-1], gutter_pieces[-1].tone)
         if is_beside:
-            yield line(*number, *values, TextPiece(" "), *fitted(label_pieces(shown, row.step), beside))
+            yield line(*gutter_pieces, *values, TextPiece(" "), *fitted(label_pieces(shown, row.step), beside))
         elif band[0] == shown.lanes_with_values[0]:
             yield line(*fitted([*number_pieces(shown, row.step), *label_pieces(shown, row.step)], shown.width))
-            yield line(*inner_gutter(shown, row.step.number), TextPiece(" " * len(number[-1].text)), *values)
+            yield line(*inner_gutter(shown, row.step.number), TextPiece(" " * len(gutter_pieces[-1].text)), *values)
         else:
-            yield line(*number, *values)
+            yield line(*gutter_pieces, *values)
 
 
 def _cell(row: _Cells, lane: str, widths: Sequence[int], size: int) -> Iterator[TextPiece]:

@@ -76,9 +76,9 @@ def claims_in(folder: str | None) -> list[ShownClaim]:
     return shown_claims(listed, {name: manifest for name, manifest in names.items() if manifest is not None})
 
 
-def _ranges(numbers: Sequence[int]) -> str:
-    is_range = len(numbers) == numbers[-1] - numbers[0] + 1
-    return f"{numbers[0]} to {numbers[-1]}" if is_range else ", ".join(map(str, numbers))
+def _ranges(claims: Sequence[int]) -> str:
+    is_range = len(claims) == claims[-1] - claims[0] + 1
+    return f"{claims[0]} to {claims[-1]}" if is_range else ", ".join(map(str, claims))
 
 
 def _listed(chosen: Sequence[ShownClaim]) -> Iterator[str]:

@@ -194,8 +194,8 @@ def _unread_lines(savings: Mapping[str, Any]) -> Iterator[str]:
 
 def _between(low: int, high: int) -> str:
     """Two numbers of an estimate, by their first two digits."""
-    rounded = [round(number, 2 - len(str(number))) for number in (low, high)]
-    return " to ".join(dict.fromkeys(f"{number:,}" for number in rounded))
+    rounded = [round(count, 2 - len(str(count))) for count in (low, high)]
+    return " to ".join(dict.fromkeys(f"{count:,}" for count in rounded))
 
 
 def _advice(estimate: Mapping[str, Any]) -> Iterator[str]:

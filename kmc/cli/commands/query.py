@@ -69,9 +69,9 @@ def _plain(value: Any) -> Any:
 
 
 def _lines(answer: QueryAnswer) -> Iterator[str]:
-    numbers = {at for at in range(len(answer.columns)) if any(_is_number(row[at]) for row in answer.rows)}
+    right = {at for at in range(len(answer.columns)) if any(_is_number(row[at]) for row in answer.rows)}
     rows = (tuple(map(_shown, row)) for row in answer.rows)
-    yield from table([answer.columns, *rows], right=frozenset(numbers), indent=0)
+    yield from table([answer.columns, *rows], right=frozenset(right), indent=0)
 
 
 def _is_number(value: Any) -> bool:

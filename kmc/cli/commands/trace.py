@@ -340,9 +340,9 @@ def without_the_others(file: TraceFile) -> TraceFile:
 
 def _heading(file: TraceFile) -> str:
     about = file.about
-    parts = [f"Trace of {about['spec']}" if "spec" in about else "Trace"]
-    parts += [f"model {about['model']}"] if "model" in about else []
+    phrases = [f"Trace of {about['spec']}" if "spec" in about else "Trace"]
+    phrases += [f"model {about['model']}"] if "model" in about else []
     # A lasso violates its property as an invariant's trace does; the lines below say that it is a lasso.
     status = "violation" if about.get("status") == Verdict.LIVENESS.value else about.get("status")
-    parts += [status + (f" of {about['property']}" if "property" in about else "")] if status else []
-    return f"{', '.join(parts)}: {len(file.steps)} state{'' if len(file.steps) == 1 else 's'}."
+    phrases += [status + (f" of {about['property']}" if "property" in about else "")] if status else []
+    return f"{', '.join(phrases)}: {len(file.steps)} state{'' if len(file.steps) == 1 else 's'}."

@@ -69,13 +69,13 @@ def locate_spec(about: Mapping[str, Any], run: Path | str) -> str:
         return str(typed)
     folder = Path(os.path.abspath(run))
     homes = [folder.parents[2]] if folder.parts[-3:-1] == (".kmc", "runs") else []
-    places = [Path(path) for path in (absolute, *(home / typed for home in homes), typed) if path is not None]
-    for place in places:
-        if is_there(place.exists):
-            return str(place)
+    paths = [Path(path) for path in (absolute, *(home / typed for home in homes), typed) if path is not None]
+    for candidate in paths:
+        if is_there(candidate.exists):
+            return str(candidate)
     raise CommandLineError(
         "KMC609",
-        f"the spec of the run {run} is not at {places[0]}",
+        f"the spec of the run {run} is not at {paths[0]}",
         help=f"put it back, or say where it is: kmc check SPEC [MODEL] --resume {run}; kmc states {run} --spec SPEC",
     )
 

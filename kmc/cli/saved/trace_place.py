@@ -70,10 +70,10 @@ def settle_start(
 
 def _refuse_near_miss(path: Path, run_dir: Path) -> None:
     """Raise TraceError KMC420 where a name is nearly `last`, or that of a run, or of what lies beside it."""
-    places = {entry.name: entry for folder in (run_dir, path.parent) for entry in _traces_in(folder)}
-    near = nearest(path.name, [*places, *([LAST] if path.parent == Path() else [])])
+    entries = {entry.name: entry for folder in (run_dir, path.parent) for entry in _traces_in(folder)}
+    near = nearest(path.name, [*entries, *([LAST] if path.parent == Path() else [])])
     if near is not None:
-        meant = places.get(near, Path(near))
+        meant = entries.get(near, Path(near))
         raise TraceError("KMC420", f"'{path}': No such file or directory", help=f"did you mean '{meant}'?")
 
 

@@ -55,8 +55,8 @@ def story_at(
     except CommandLineError as error:
         reason = f"{error.help}."
     except SpecError as error:
-        place = f" ({Path(error.span.path).name}:{error.span.line})" if error.span is not None else ""
-        reason = f"The spec has a mistake now: {error.message}{place}."
+        in_source = f" ({Path(error.span.path).name}:{error.span.line})" if error.span is not None else ""
+        reason = f"The spec has a mistake now: {error.message}{in_source}."
     except KmcError as error:
         reason = f"The spec does not fit the trace any more: {error.message}."
     story = story_of_file(file)

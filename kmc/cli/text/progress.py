@@ -199,6 +199,6 @@ def _show_compiling(line: StatusLine, log: CompileLog, ended: threading.Event) -
             line.note(f"Warning: {fault.text}")
         if is_last:
             return
-        parts, seconds = log.in_work, log.seconds
-        if parts and seconds >= first and line.is_due():
-            line.update(compiling_text(parts, seconds))
+        titles, seconds = log.in_work, log.seconds
+        if titles and seconds >= first and line.is_due():
+            line.update(compiling_text(titles, seconds))

@@ -222,6 +222,6 @@ def disk_warning(now: Counters) -> str | None:
     )
 
 
-def compiling_text(parts: Sequence[str], seconds: float) -> str:
+def compiling_text(titles: Sequence[str], seconds: float) -> str:
     """The parts being compiled, and for how long."""
-    return f"Compiling {' and '.join(parts)}: {_whole_seconds(seconds)}"
+    return f"Compiling {' and '.join(titles)}: {_whole_seconds(seconds)}"

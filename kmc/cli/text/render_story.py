@@ -47,13 +47,13 @@ def styled(lines: Iterable[TextLine]) -> Iterator[Text]:
 
 def _link_places(text: Text) -> None:
     """Make each `path.py:line` a link, which a terminal that knows OSC 8 opens."""
-    places = list(_PLACE.finditer(text.plain))
-    if not places:
+    matches = list(_PLACE.finditer(text.plain))
+    if not matches:
         return
     # Imported here, because the front end takes a tenth of a second, and help needs none of it.
     from kmc.frontend.source_place import opened_path
 
-    for match in places:
+    for match in matches:
         path = opened_path(match["path"])
         if path is not None:
             text.stylize(f"link {path.as_uri()}#{match['line']}", *match.span())

@@ -25,7 +25,7 @@ def report_text(
 
     `outdated` are the records that an earlier version of the spec or of the model was measured for.
     """
-    parts = [
+    blocks = [
         [f"# {spec}: results", "", doc, "", f"Written by `kmc report {spec}`, never by hand; the data: `{spec}.json`."],
         _models(_of_kind(records, "model")),
         _findings(_of_kind(records, "finding")),
@@ -34,7 +34,7 @@ def report_text(
         _coverage(_of_kind(records, "model"), names["actions"], names["witnessed"]),
         _origins(records, outdated),
     ]
-    return "\n".join("\n".join([*part, ""]) for part in map(list, parts) if part)
+    return "\n".join("\n".join([*block, ""]) for block in map(list, blocks) if block)
 
 
 def _of_kind(records: Records, kind: str) -> dict[str, Mapping[str, Any]]:
@@ -147,7 +147,7 @@ def _outcome(record: Mapping[str, Any]) -> str:
 def _steps(record: Mapping[str, Any]) -> Iterator[str]:
     if record.get("trace"):
         yield ""
-        yield from (f"{number}. `{step}`" for number, step in enumerate(record["trace"], start=2))
+        yield from (f"{position}. `{step}`" for position, step in enumerate(record["trace"], start=2))
 
 
 def _mutants(records: Records) -> Iterator[str]:

@@ -58,8 +58,8 @@ def spec_lines(spec: Spec, manifest: Manifest | None, typed: str) -> Iterator[Te
         declared = [prop for prop in spec.properties.values() if isinstance(prop, kind)]
         yield from _section(title, [(prop.name, first_line(prop.doc)) for prop in declared])
     yield from _section("Views", [_view(view) for view in spec.properties.values() if isinstance(view, View)])
-    abstractions = [found for found in spec.properties.values() if isinstance(found, Abstraction)]
-    rows = [(found.name, first_line(found.doc)) for found in abstractions]
+    abstractions = [abstraction for abstraction in spec.properties.values() if isinstance(abstraction, Abstraction)]
+    rows = [(abstraction.name, first_line(abstraction.doc)) for abstraction in abstractions]
     yield from _section("Abstractions (a model chooses them)", rows)
     sets = [group for group in spec.properties.values() if isinstance(group, SymmetrySet)]
     yield from _section(

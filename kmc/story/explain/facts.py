@@ -97,10 +97,10 @@ def reproduced(facts: Iterable[Fact]) -> Iterator[Fact]:
 
 def with_local_names(facts: Iterable[Fact], wording: Wording) -> list[Fact]:
     """The facts, each followed by the values of the local names of the property that it uses, where none gives them."""
-    found = list(facts)
-    known = {value.name.text for fact in found for value in fact.values}
+    fact_list = list(facts)
+    known = {value.name.text for fact in fact_list for value in fact.values}
     extended: list[Fact] = []
-    for fact in found:
+    for fact in fact_list:
         extended.append(fact)
         for name in dict.fromkeys(re.findall(r"\w+", fact.clause)):
             bound = fact.scope.bound.get(name)
@@ -262,12 +262,12 @@ def _moved(left: NamedValue, right: NamedValue) -> str:
 def _first_difference(left: NamedValue, right: NamedValue, wording: Wording) -> tuple[NamedValue, NamedValue]:
     """The first part in which two long values of one form differ; the values themselves if they are short."""
     while len(left.shown) + len(right.shown) > _DIFFERENCE_SHOWN_MAX:
-        part = _differing_part(left.value, right.value)
-        if part is None:
+        difference = _differing_part(left.value, right.value)
+        if difference is None:
             break
         left, right = (
-            replace(v, name=wording.part(v.name, part[0]), shown=wording.value(value), value=value)
-            for v, value in ((left, part[1]), (right, part[2]))
+            replace(v, name=wording.part(v.name, difference[0]), shown=wording.value(value), value=value)
+            for v, value in ((left, difference[1]), (right, difference[2]))
         )
     return left, right
 

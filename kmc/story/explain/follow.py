@@ -79,16 +79,16 @@ class Follower:
                 return [truth_fact(node, scope, truth, self._wording)]
 
     def _junction(
-        self, parts: Sequence[ast.expr], scope: Context, truth: bool, is_and: bool, premise: bool
+        self, operands: Sequence[ast.expr], scope: Context, truth: bool, is_and: bool, premise: bool
     ) -> list[Fact]:
         """Of a false `and`, or a true `or`, the first part that decides; else all parts."""
         if truth is not is_and:
-            decides = next((operand for operand in parts if bool(scope.value(operand)) is truth), parts[-1])
+            decides = next((operand for operand in operands if bool(scope.value(operand)) is truth), operands[-1])
             return self.follow(decides, scope, truth, premise=premise)
         facts: list[Fact] = []
-        for operand in parts:
+        for operand in operands:
             # `not a or b` is an implication, and so is `a or b` to a reader: what comes first says when.
-            asks = not is_and and operand is not parts[-1]
+            asks = not is_and and operand is not operands[-1]
             facts += self.follow(operand, scope, truth, premise=premise or asks)
         return facts
 
@@ -227,16 +227,16 @@ class Follower:
     def _compared(self, node: ast.Compare, scope: Context, truth: bool) -> list[Fact]:
         """A comparison, and the members of the sets that it names, where a comprehension made them."""
         fact = compared_fact(node, scope, truth, self._wording)
-        parts: list[Fact] = []
+        facts: list[Fact] = []
         for inner in ast.walk(node):
             meaning = scope.bound[inner.id].meaning if isinstance(inner, ast.Name) and inner.id in scope.bound else None
             match meaning:
                 case ast.SetComp(elt=elt, generators=generators), around:
                     only = scope.value(node.left) if inner is node.comparators[0] else None
                     are_many = isinstance(node.ops[0], ast.Gt | ast.GtE) is truth
-                    parts += self._of_comprehension(elt, generators, around, only, are_many)
-        clear = bool(parts) and isinstance(node.ops[0], ast.LtE) and truth
-        return [replace(fact, clause="") if clear else fact, *parts]
+                    facts += self._of_comprehension(elt, generators, around, only, are_many)
+        clear = bool(facts) and isinstance(node.ops[0], ast.LtE) and truth
+        return [replace(fact, clause="") if clear else fact, *facts]
 
     def _of_comprehension(
         self, elt: ast.expr, generators: Sequence[ast.comprehension], scope: Context, only: Any, are_many: bool
@@ -314,10 +314,10 @@ class Follower:
         if isinstance(value, ast.Tuple):
             pairs = zip(targets, value.elts, strict=True)
             return {_name(target): let(element, _name(target), scope, self._wording) for target, element in pairs}
-        parts: Sequence[Any] = scope.value(value)
+        elements: Sequence[Any] = scope.value(value)
         return {
             _name(t): Binding(element, self._wording.of_value(element, _name(t)))
-            for t, element in zip(targets, parts, strict=True)
+            for t, element in zip(targets, elements, strict=True)
         }
 
 
@@ -336,8 +336,8 @@ def _links(node: ast.Compare) -> list[ast.expr]:
     ]
 
 
-def _first_false(parts: Sequence[ast.expr], scope: Context) -> int:
-    return next((at for at, operand in enumerate(parts) if scope.value(operand) is False), len(parts))
+def _first_false(operands: Sequence[ast.expr], scope: Context) -> int:
+    return next((at for at, operand in enumerate(operands) if scope.value(operand) is False), len(operands))
 
 
 def _is_filled(value: Any) -> bool:

@@ -108,9 +108,9 @@ def _places(model: Model, raised: KmcError) -> Iterator[NamedValue]:
     if context is None or node is None:
         return
     wording = Wording(model.spec)
-    parts: list[ast.AST] = [node]
-    while parts:
-        inner = parts.pop(0)
+    nodes: list[ast.AST] = [node]
+    while nodes:
+        inner = nodes.pop(0)
         if isinstance(inner, ast.Name | ast.Attribute | ast.Subscript) and wording.label(inner, context) is not None:
             try:
                 value = named_value(inner, context, wording)
@@ -120,7 +120,7 @@ def _places(model: Model, raised: KmcError) -> Iterator[NamedValue]:
                 if not value.is_literal and not callable(value.value):
                     yield value
                 continue
-        parts += ast.iter_child_nodes(inner)
+        nodes += ast.iter_child_nodes(inner)
 
 
 def _context(cause: BaseException | None, model: Model) -> Context | None:

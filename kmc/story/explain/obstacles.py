@@ -92,10 +92,10 @@ def instances_in_order(relation: NextStateRelation, state: State) -> list[Action
     by_action: dict[str, list[ActionInstance]] = {}
     for instance in relation.instances(state):
         by_action.setdefault(instance.action.title, []).append(instance)
-    for found in by_action.values():
-        if found[0].action.message is not None:
-            found.sort(key=lambda instance: sort_key(instance.message))
-    return [instance for found in by_action.values() for instance in found]
+    for instances in by_action.values():
+        if instances[0].action.message is not None:
+            instances.sort(key=lambda instance: sort_key(instance.message))
+    return [instance for instances in by_action.values() for instance in instances]
 
 
 def without_message(action: Action) -> Obstacle:

@@ -43,7 +43,7 @@ def why_refuted(model: Model, prop: TemporalProperty, violation: Violation, why:
 
 def _pairs(instance: str) -> Iterator[tuple[str, str, str]]:
     """The variables of `s = s1, v = v1` with their values."""
-    yield from (part.partition(" = ") for part in instance.split(", ") if part)
+    yield from (equation.partition(" = ") for equation in instance.split(", ") if equation)
 
 
 def _facts(model: Model, prop: TemporalProperty, violation: Violation) -> Iterator[Fact]:

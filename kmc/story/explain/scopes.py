@@ -190,13 +190,13 @@ class Wording:
         """The label of an element of a sequence."""
         return Label(f"{base.path}[{self.value(offset)}]", base.owner, base.when)
 
-    def part(self, base: Label, part: str | int) -> Label:
+    def part(self, base: Label, key: str | int) -> Label:
         """The label of a field of a record, or of an element of a sequence."""
-        if isinstance(part, int):
-            return self.element(base, part)
+        if isinstance(key, int):
+            return self.element(base, key)
         if base.map and base.owner and not base.path:
-            return Label(self._names.get((base.map, part), self._naming.field(part)), base.owner, base.when)
-        name = self._naming.field(part)
+            return Label(self._names.get((base.map, key), self._naming.field(key)), base.owner, base.when)
+        name = self._naming.field(key)
         return Label(f"{base.path}.{name}" if base.path else name, base.owner, base.when)
 
     def _at(self, base: Label, key: ast.expr, scope: Context, place: Callable[[Label, Any], Label]) -> Label | None:

@@ -106,10 +106,10 @@ def _property_sentence(
     return f"{fails}: {'; '.join(clauses)}."
 
 
-def _listed(parts: Sequence[str]) -> str:
-    if len(parts) < 3:
-        return " and ".join(parts)
-    return f"{', '.join(parts[:-1])}, {'' if parts[-1].startswith('and ') else 'and '}{parts[-1]}"
+def _listed(phrases: Sequence[str]) -> str:
+    if len(phrases) < 3:
+        return " and ".join(phrases)
+    return f"{', '.join(phrases[:-1])}, {'' if phrases[-1].startswith('and ') else 'and '}{phrases[-1]}"
 
 
 def _sentence(violation: Violation) -> str:

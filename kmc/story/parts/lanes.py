@@ -118,16 +118,16 @@ def _types_in(declared: Type) -> tuple[Type, ...]:
     """A type and the types of all parts of its values."""
     match declared:
         case UnionType(alternatives) | MessageSetType(alternatives) | MessageBagType(alternatives):
-            parts: Iterable[Type] = alternatives
+            inner_types: Iterable[Type] = alternatives
         case SetType(element) | SeqType(element) | PairType(element):
-            parts = (element,)
+            inner_types = (element,)
         case MapType(key, value):
-            parts = (key, value)
+            inner_types = (key, value)
         case RecordType(cls):
-            parts = [kind for shape in cls.shapes for kind in shape.fields.values()]
+            inner_types = [kind for shape in cls.shapes for kind in shape.fields.values()]
         case _:
-            parts = ()
-    return (declared, *(inner for part in parts for inner in _types_in(part)))
+            inner_types = ()
+    return (declared, *(inner for inner_type in inner_types for inner in _types_in(inner_type)))
 
 
 class Processes:

@@ -44,7 +44,7 @@ def majorities(
             any(successor == after for successor in action.function(before, *given))
     except KmcError:
         return ()
-    return tuple(watch.found.values())
+    return tuple(watch.kept.values())
 
 
 @contextmanager
@@ -64,7 +64,7 @@ class _Watch:
     files: Collection[str]
     declared: frozenset[int]
     """The identities of their code, whatever name they are called by."""
-    found: dict[tuple[str, int], Majority] = field(default_factory=dict)
+    kept: dict[tuple[str, int], Majority] = field(default_factory=dict)
     _calls: list[tuple[FrameType, tuple[Any, ...]]] = field(default_factory=list)
     """The declared functions that run, the innermost last, with the arguments of each."""
     _counts: dict[FrameType, dict[Any, bool]] = field(default_factory=dict)
@@ -119,7 +119,7 @@ class _Watch:
         asked = tuple((name, value) for name in loops if isinstance(value := caller.f_locals.get(name), int))
         caller_line = (code.co_filename, caller.f_lineno)
         of = None if ensemble is None else tuple(ordered(ensemble))
-        self.found[caller_line] = Majority(tuple(ordered(counted)), of, asked)
+        self.kept[caller_line] = Majority(tuple(ordered(counted)), of, asked)
 
 
 def _members(value: Any) -> frozenset[Any] | None:

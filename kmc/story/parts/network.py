@@ -116,9 +116,9 @@ def _sent_message(message: Any, number: int, at: int, naming: Naming) -> SentMes
     of_ends = (cls.source_field, cls.dest_field) if isinstance(message, Message) else ()
     shown = [(n, name, v) for n, name, v in named if n not in of_ends]
     fields = tuple((name, in_words(encode(value, naming))) for _, name, value in shown)
-    numbers = [text for (n, _, _), text in zip(shown, fields, strict=True) if isinstance(cls.fields[n], IntType)]
+    integers = [text for (n, _, _), text in zip(shown, fields, strict=True) if isinstance(cls.fields[n], IntType)]
     flags = [name if value else f"not {name}" for n, name, value in shown if isinstance(cls.fields[n], BoolType)]
     brief = kind_with_ends(cls.tag, source, dest)
-    details = [" ".join(part) for part in numbers[:1]] + flags
+    details = [" ".join(words) for words in integers[:1]] + flags
     value = encode(message, naming)
     return SentMessage(number, cls.tag, source, dest, fields, ", ".join([brief, *details]), at, value=value)

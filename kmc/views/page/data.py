@@ -77,19 +77,19 @@ class Values:
             case bool() | int() | str():
                 return self._of((type(tree).__name__, tree), tree)
             case TlaSet(elements):
-                parts = [self.index(element) for element in elements]
-                return self._of(("set", frozenset(parts)), ["set", *parts])
+                indices = [self.index(element) for element in elements]
+                return self._of(("set", frozenset(indices)), ["set", *indices])
             case TlaSeq(elements):
                 return self._listed("seq", [self.index(element) for element in elements])
             case TlaMap(pairs):
-                return self._listed("map", [self.index(part) for pair in pairs for part in pair])
+                return self._listed("map", [self.index(inner) for pair in pairs for inner in pair])
             case TlaRecord(fields):
-                return self._listed("rec", [part for name, value in fields for part in (name, self.index(value))])
+                return self._listed("rec", [inner for name, value in fields for inner in (name, self.index(value))])
             case _:
                 assert_never(tree)
 
-    def _listed(self, kind: str, parts: list[Any]) -> int:
-        return self._of((kind, *parts), [kind, *parts])
+    def _listed(self, kind: str, items: list[Any]) -> int:
+        return self._of((kind, *items), [kind, *items])
 
     def _of(self, key: tuple[object, ...], listed: Json) -> int:
         if key not in self._known:

@@ -43,22 +43,22 @@ def asset(name: str) -> str:
 
 def page(story: Story) -> str:
     """The page, whole."""
-    parts = {
+    fillings = {
         "title": escape(title_of(story)),
         "tone": "holds" if _headline(story) == _NO_FAILURE else "fails",
         "verdict": "\n".join(_verdict(story)),
         "help": asset("help.html"),
         "data": script_safe_json(page_data(story)),
     }
-    return assembled("page.html", (*STYLES, "page.css"), (*SCRIPTS, "page.js"), parts)
+    return assembled("page.html", (*STYLES, "page.css"), (*SCRIPTS, "page.js"), fillings)
 
 
-def assembled(frame: str, styles: Sequence[str], scripts: Sequence[str], parts: Mapping[str, str]) -> str:
-    """A page of these files, with `parts` where the frame names them."""
+def assembled(frame: str, styles: Sequence[str], scripts: Sequence[str], fillings: Mapping[str, str]) -> str:
+    """A page of these files, with `fillings` where the frame names them."""
     style, script = "\n".join(map(asset, styles)), "\n".join(map(asset, scripts))
-    all_parts = {**parts, "policy": _policy(style, script), "style": style, "script": script}
+    all_parts = {**fillings, "policy": _policy(style, script), "style": style, "script": script}
     # In one pass: a part that holds the name of another, as a value of a trace may, is left as it is.
-    text = _PLACE.sub(lambda found: all_parts[found[1]], asset(frame))
+    text = _PLACE.sub(lambda match: all_parts[match[1]], asset(frame))
     # A trace file can hold half of a surrogate pair, which no encoding has.
     return text.encode("utf-8", "backslashreplace").decode()
 

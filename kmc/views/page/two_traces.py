@@ -28,21 +28,21 @@ def beside_page(left: Story, right: Story, names: tuple[str, str]) -> str:
         "shared": shared,
         "left": page_data(left),
         "right": page_data(right),
-        "differences": [[_difference(one) for one in found[:DIFFERENCES_MAX]] for found in different],
-        "more": [max(0, len(found) - DIFFERENCES_MAX) for found in different],
+        "differences": [[_difference(one) for one in changes[:DIFFERENCES_MAX]] for changes in different],
+        "more": [max(0, len(changes) - DIFFERENCES_MAX) for changes in different],
     }
     about = [
         f"{name}: {title_of(story)}, {len(story.steps)} states."
         for name, story in zip(names, (left, right), strict=True)
     ]
-    parts = {
+    fillings = {
         "title": escape(f"{names[0]} beside {names[1]}"),
         "headline": escape(_headline(shared, is_equal)),
         "said": escape(said),
         "about": "\n".join(f'<p class="means">{escape(text)}</p>' for text in about),
         "data": script_safe_json(data),
     }
-    return assembled("beside.html", (*STYLES, "page.css", "beside.css"), (*SCRIPTS, "beside.js"), parts)
+    return assembled("beside.html", (*STYLES, "page.css", "beside.css"), (*SCRIPTS, "beside.js"), fillings)
 
 
 def _headline(shared: int, is_equal: bool) -> str:
