@@ -81,7 +81,7 @@ class HowMet(Enum):
 
 @dataclass(frozen=True, slots=True)
 class FairnessMet:
-    """Why a cycle is fair by the condition `name`, one of a `group`.
+    """The reason why a cycle is fair by the condition `name`, one of a `group`.
 
     `state` is the number of a state of the trace, counted from 1: the one that the step taken leads to, or one in which
     no such step is enabled; None if that is so in the whole cycle.
@@ -139,7 +139,7 @@ class CutFairness:
 
 @dataclass(frozen=True, slots=True)
 class Vacuity:
-    """Why a verdict on the property `name` says nothing, as a sentence without a dot.
+    """The reason why a verdict on the property `name` says nothing, as a sentence without a dot.
 
     If it `is_of_all` temporal properties, `name` is the specification that no behaviour satisfies.
     """

@@ -22,7 +22,7 @@ _FRAME = "width:100%;height:36rem;border:1px solid #8884;border-radius:6px"
 
 
 def story_lines(story: Story) -> Iterator[str]:
-    """Why the last step is a failure, and a line a step."""
+    """Explain why the last step is a failure, and show a line a step."""
     shown = under_options(story, TextOptions())
     why = [line.text for line in why_lines(shown)]
     yield from [*why, ""] if why else []

@@ -25,7 +25,7 @@ def differences(expect: Mapping[str, Any], actual: Mapping[str, Any]) -> list[st
 
 
 def unexpected(chosen: ChosenModel, result: Result, different: Sequence[str], not_compared: str | None) -> list[str]:
-    """Why the result is not the expected one; empty if it is.
+    """The reasons why the result is not the expected one; empty if it is.
 
     `different` are the differences from the manifest, and `not_compared` why its figures were not compared.
     """

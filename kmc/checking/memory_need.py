@@ -175,7 +175,7 @@ def need_lines(need: MemoryNeed, levels: Sequence[int], machine_bytes: int, chec
 
 
 def memory_warning(expected: int | None, limit: int | None, fingerprint_bits: int) -> str | None:
-    """That the states that the manifest expects do not fit into memory, so that the search will not come to its end."""
+    """The warning that the states that the manifest expects do not fit into memory; None if they fit."""
     if expected is None or limit is None or fingerprint_bits == 0:
         return None
     needed = limit_for(table_bytes(expected, fingerprint_bits // 8) + BESIDES_BYTES, 1)

@@ -83,7 +83,7 @@ def scope_text(result: Result, model: Model) -> str:
 
 
 def unsearched_text(result: Result) -> str:
-    """Why a check ended before a state was expanded: `the time ran out while the spec was loaded and compiled`.
+    """Say why a check ended before a state was expanded: `the time ran out while the spec was loaded and compiled`.
 
     It is for results that are `is_unsearched` only. Initial states that were judged are counted.
     """

@@ -142,7 +142,7 @@ def violation_json(
 
 
 def story_json(story: Story) -> dict[str, Any]:
-    """Why it failed, the steps in words, and notes about them. Values are texts, as people read them."""
+    """The reason of the failure, the steps in words, and notes about them. Values are texts, as people read them."""
     steps = [*story.steps, *([story.loop.closing] if story.loop is not None and story.loop.closing is not None else [])]
     return {
         "why": _why_json(story.why) if story.why is not None else None,

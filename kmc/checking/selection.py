@@ -61,7 +61,7 @@ class WantedModels:
 
 
 def too_large(file: ModelFile, states_max: int, option: str) -> str | None:
-    """Why a model is left out where `option` sets the limit; None if it is not."""
+    """The reason why a model is left out, if `option` sets the limit; None if the model is not left out."""
     states = (file.expect or {}).get("distinct")
     if isinstance(states, int) and states > states_max:
         return f"{states:,} states expected, more than {option} {states_max:,}"

@@ -29,7 +29,7 @@ TakenStep = tuple[TraceStep, Any]
 
 
 class SeekEnd(Enum):
-    """Why a search or a walk ended; the values are shown."""
+    """The reason why a search or a walk ended; the values are shown."""
 
     FOUND = "found"
     ALL_SEEN = "all states that can be reached were seen"

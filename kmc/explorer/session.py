@@ -146,7 +146,7 @@ class ExplorerSession:
         self.teller = PathTeller(spec)
         self.watching = Watching(spec, ground.watched)
         self._failing: dict[int, tuple[VisitedState, tuple[str, ...]]] = {}
-        """By identity, with the state itself, so that no other object gets its identity."""
+        """Compare by identity, with the state itself, so that no other object gets its identity."""
         self._moves: tuple[Any, MovesOfState] | None = None
         self._lines = 0
         self._line: ToldLine | None = None

@@ -175,7 +175,7 @@ def _verdict(session: ExplorerSession, judged_property: JudgedProperty, before: 
 
 
 def _why(session: ExplorerSession, judged_property: JudgedProperty, before: State | None, state: State) -> Json:
-    """Why a property fails here: a sentence, and the values that decide it."""
+    """Explain why a property fails here: a sentence, and the values that decide it."""
     model = session.ground.model
     prop = next(p for p in model.predicates(Role.CHECKED) if p.name == judged_property.name)
     states = (before, state) if prop in model.predicates(Role.CHECKED, 2) else (state,)

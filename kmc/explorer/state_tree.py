@@ -47,7 +47,7 @@ class StateTree:
     branches: PMap[int | None, PVector[int]] = field(default_factory=pmap)
     """The numbers of the states that were visited from each, the initial ones under None."""
     onward: PMap[int | None, int] = field(default_factory=pmap)
-    """Of the states visited from each, the one that the person went to last."""
+    """The state that the person went to last from each state."""
 
     @property
     def here(self) -> VisitedState | None:

@@ -38,7 +38,7 @@ class PathTeller:
     def __init__(self, spec: Spec) -> None:
         self._spec = spec
         self._told: dict[int, ToldState] = {}
-        """By identity: a tree keeps the objects of its states, and another tree may number other states alike."""
+        """Compare by identity: a tree keeps the objects of its states, and another may number other states alike."""
 
     def known(self, visited: VisitedState) -> StoryStep | None:
         """The last step of the story at a visited state, None if it has none."""

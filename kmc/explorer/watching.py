@@ -28,7 +28,7 @@ class Watching:
         self._spec = spec
         self._asked: tuple[Expression, ...] = ()
         self._values: dict[int, tuple[VisitedState, Mapping[str, Tla]]] = {}
-        """By identity, with the state itself, so that no other object gets its identity."""
+        """Compare by identity, with the state itself, so that no other object gets its identity."""
         for text in texts:
             self.show(text)
 

@@ -37,7 +37,7 @@ ATOM = "a predicate of a temporal property"
 
 @dataclass(frozen=True, slots=True)
 class StateDifference:
-    """How a state and its image differ, in words; `label` is the step that one has and the other lacks."""
+    """The difference between a state and its image, in words; `label` is the step that one has and the other lacks."""
 
     image: Any
     why: str

@@ -56,7 +56,7 @@ class _Probe:
 
 
 def tautology(prop: Predicate, types: Mapping[str, Type], states: int = 1) -> str | None:
-    """Why a property is true whatever the state, as a clause; None if it is not, or not decided.
+    """The reason why a property is true whatever the state, as a clause; None if it is not, or not decided.
 
     `types` are those of the state's variables by name, and `states` the number of states that are arguments of the
     property.

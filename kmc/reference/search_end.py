@@ -21,7 +21,7 @@ from kmc.result import Bound, Verdict, Violation
 
 
 class SearchEnd(Enum):
-    """Why a search does not expand a level that was made. Limits are the engine's own."""
+    """The reason why a search does not expand a level that was made. Limits are the engine's own."""
 
     NO_STATES = auto()
     FAILURE = auto()

@@ -237,23 +237,23 @@ class CompiledSpec:
         return int(self.fingerprints(RowBatch.of([row]))[0])
 
     def check(self, rows: RowBatch) -> Words:
-        """For each row the mask of the invariants that fail, or an error: negative, for `error_number`."""
+        """The mask of the invariants that fail, for each row, or an error: negative, for `error_number`."""
         return self._answers("check", rows)
 
     def reachable(self, rows: RowBatch) -> Words:
-        """For each row the mask of the reachable properties that hold, or an error."""
+        """The mask of the reachable properties that hold, for each row, or an error."""
         return self._answers("reachable", rows)
 
     def outside(self, rows: RowBatch) -> Words:
-        """For each row a mask that is 0 if all constraints hold, or an error."""
+        """A mask for each row, 0 if all constraints hold, or an error."""
         return self._answers("outside", rows)
 
     def step(self, rows: RowBatch, parents: Words, successors: RowBatch) -> Words:
-        """For each successor k of row `parents[k]`, the mask of the action properties that fail, or an error."""
+        """The mask of the action properties that fail, for each successor k of row `parents[k]`, or an error."""
         return self._step_answers("step", rows, parents, successors)
 
     def step_outside(self, rows: RowBatch, parents: Words, successors: RowBatch) -> Words:
-        """For each successor a mask that is 0 if all action constraints hold for the step, or an error."""
+        """A mask for each successor, 0 if all action constraints hold for the step, or an error."""
         return self._step_answers("step_outside", rows, parents, successors)
 
     def decode(self, row: Words) -> dict[str, Tla]:

@@ -46,7 +46,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 P = TypeVar("P", bound=Predicate)
 
 Declared: TypeAlias = Predicate | TemporalProperty | View | SymmetrySet | Abstraction
-"""What a spec declares by a name that a model may choose."""
+"""The declarations of a spec that a model may choose by their names."""
 
 WEAK = Fairness.WEAK
 STRONG = Fairness.STRONG

@@ -94,7 +94,7 @@ class _SaysNothing(Exception):
 
 
 class _Stopped(Exception):
-    """In no run is the next step enabled."""
+    """The next step is enabled in no run."""
 
 
 def assert_trace(

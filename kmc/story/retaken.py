@@ -39,7 +39,7 @@ _OBSTACLES_MAX = 3
 
 
 class StopReason(Enum):
-    """Why a step of a recorded trace no longer holds; the values are those of `kmc replay --json`."""
+    """The reason why a step of a recorded trace no longer holds; the values are those of `kmc replay --json`."""
 
     NOT_INITIAL = "not an initial state"
     NO_ACTION = "no such action"
@@ -279,7 +279,7 @@ class _Taker:
 
 
 def obstacles_to(model: Model, state: State, action: Action, arguments: Arguments) -> tuple[str, ...]:
-    """Why an action is not enabled in a state with these arguments: a sentence for each guard, with its place."""
+    """Explain why an action with these arguments is not enabled: a sentence for each guard, with its place."""
     instances = [
         instance
         for instance in _relation(model, action).instances(state)

@@ -127,7 +127,7 @@ class RecordColumn:
 
 
 def counted(lengths: Indices) -> tuple[Indices, Indices]:
-    """For each element of lists of these lengths: the list that it belongs to, and its number there."""
+    """The list that each element of lists of these lengths belongs to, and the number of the element there."""
     owners = np.repeat(np.arange(len(lengths)), lengths)
     before = np.cumsum(lengths) - lengths
     return owners, np.arange(len(owners)) - before[owners]

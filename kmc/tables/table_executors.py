@@ -31,7 +31,7 @@ class TableExecutor(Protocol):
     def write_parents(
         self, parts: Sequence[TablePart], folder: Path, progress: Callable[[int], None]
     ) -> list[AttemptFile]:
-        """For each state behind the first level, its predecessor of the least number in the level before."""
+        """Write, for each state behind the first level, its predecessor of the least number in the level before."""
 
 
 class ThreadTables:

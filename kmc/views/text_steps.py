@@ -58,7 +58,7 @@ def label_pieces(shown: ShownStory, step: StoryStep) -> list[TextPiece]:
 
 
 def not_needed(step: StoryStep) -> str:
-    """Why a step does not matter; empty for one that does."""
+    """The reason why a step does not matter; empty for one that does."""
     if step.matters:
         return ""
     note = step.note.rstrip(".")
@@ -185,7 +185,7 @@ def loop_lines(shown: ShownStory) -> Iterator[TextLine]:
 
 
 def fairness_lines(shown: ShownStory) -> Iterator[TextLine]:
-    """Why the cycle is a fair one."""
+    """The reason why the cycle is a fair one."""
     loop = shown.story.loop
     for index, sentence in enumerate(loop.fairness if loop is not None else ()):
         indent = 2 if index else 0

@@ -17,7 +17,7 @@ from kmc.views.text_why import note_lines, why_lines
 
 
 def text_view(story: Story, view: str, options: TextOptions) -> Iterator[TextLine]:
-    """Why the property fails, then the view called `view`."""
+    """The reason why the property fails, then the view called `view`."""
     shown = under_options(story, options)
     why = list(why_lines(shown))
     yield from why
@@ -30,7 +30,7 @@ def text_view(story: Story, view: str, options: TextOptions) -> Iterator[TextLin
 
 
 def text_step(story: Story, number: int, options: TextOptions) -> Iterator[TextLine]:
-    """Why the property fails, in a sentence, and the state `number` whole, with the events of the step to it."""
+    """The reason of the failure, in a sentence, and the state `number` whole, with the events of the step to it."""
     shown = under_options(story, options)
     if story.why is not None:
         yield from wrapped([TextPiece(story.why.sentence, BAD)], shown.width)

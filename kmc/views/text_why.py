@@ -1,4 +1,4 @@
-"""Why a property fails, in a few lines: its docstring, the instance that fails, and the values compared."""
+"""The reason why a property fails, in a few lines: its docstring, the instance that fails, and the values compared."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What a model would save without the state that nothing reads any more."""
+"""The states that a model would save without the state that nothing reads any more."""

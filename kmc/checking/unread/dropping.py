@@ -1,4 +1,4 @@
-"""What the proposals of `kmc.compiler.checks.unread` drop, as abstractions of the interpreter's states."""
+"""The proposals of `kmc.compiler.checks.unread`, as abstractions of the interpreter's states."""
 
 from __future__ import annotations
 

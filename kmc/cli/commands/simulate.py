@@ -103,7 +103,7 @@ class Simulated:
     explained: ExplainedTrace | None = None
     """The trace for people, made after everything else is saved."""
     fault: SystemFault | None = None
-    """Why the explanation could not be saved, raised once the result is shown."""
+    """The reason why the explanation could not be saved, raised once the result is shown."""
 
     @property
     def status(self) -> ExitStatus:

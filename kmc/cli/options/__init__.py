@@ -1,1 +1,1 @@
-"""What is typed: the options that commands share, the command line of `kmc check`, and the search that it chooses."""
+"""The options that commands share, the command line of `kmc check`, and the search that it chooses."""

@@ -93,5 +93,5 @@ def run(words: Sequence[str]) -> tuple[int, str, str]:
 
 
 def _end_with_the_caller() -> None:
-    """In the child, before it runs: it gets SIGTERM when the process dies that began it."""
+    """Let the child get SIGTERM when the process that began it dies; runs in the child, before its program."""
     _LIBC.prctl(_PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)

@@ -38,7 +38,7 @@ RATED_SECONDS_MIN = 1.0
 
 
 def _unused_symmetry(model: Model) -> str:
-    """That a model without symmetry could have one, if it could: temporal properties take none."""
+    """A hint that a model without symmetry could have one, if it could: temporal properties take none."""
     declared = [prop for prop in model.spec.properties.values() if isinstance(prop, SymmetrySet)]
     many = [prop for prop in declared if any(len(cls.members) > 1 for cls in prop.classes)]
     if model.temporal:

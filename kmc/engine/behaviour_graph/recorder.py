@@ -38,7 +38,7 @@ _PARTS_A_THREAD = 8
 _STEP_BYTES = 10
 _NUMBERS_SHARE = 4
 _SEARCH_BYTES = 60
-"""For a state, while its graph is searched for lassos."""
+"""The bytes for a state while its graph is searched for lassos."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,7 +101,7 @@ class LassoAnswers(ABC):
 
     @abstractmethod
     def first_dropped(self, asked: Sequence[StepSet], next_labels: frozenset[int], end: int) -> list[int | None]:
-        """For each set of steps the first state below `end` with one that a constraint drops; None where none is.
+        """The first state below `end` with a step of each set that a constraint drops; None where none is.
 
         `next_labels` are those of the actions of Next: other steps are not part of the graph anyway.
         """

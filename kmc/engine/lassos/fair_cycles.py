@@ -127,7 +127,7 @@ class FairCycles:
         return np.flatnonzero(states).astype(np.uint32)
 
     def staying(self, asked: AskedCycle, states: Bytes) -> Bytes:
-        """Those of some states in which a behaviour may stay for ever and answer a query."""
+        """The states, among some, in which a behaviour may stay for ever and answer a query."""
         staying = self._states_to_stay_in() & states
         return self.staying_among(asked, staying) if asked.own and staying.any() else staying
 

@@ -97,7 +97,7 @@ def fair_components(
 
 
 def trimmed(graph: BehaviourGraph, states: Bytes, steps: Bytes | None) -> Bytes:
-    """Those of some states that may be on a cycle of several of them with these steps. Targets of a state ascend."""
+    """The states, among some, that may be on a cycle of several of them with these steps. Targets of a state ascend."""
     out = states.copy()
     out[graph.expanded :] = False
     marks = out[: graph.expanded]
@@ -111,7 +111,7 @@ def trimmed(graph: BehaviourGraph, states: Bytes, steps: Bytes | None) -> Bytes:
 
 
 def stuttering_states(graph: BehaviourGraph, masks: ConditionMasks, candidates: Bytes) -> Bytes:
-    """Those of some states in which a behaviour may stay for ever and meet all conditions."""
+    """The states, among some, in which a behaviour may stay for ever and meet all conditions."""
     states = candidates.copy()
     states[graph.expanded :] = False
     scan = Scan.of(Memory(Scan.WORDS))

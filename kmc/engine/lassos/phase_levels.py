@@ -20,7 +20,7 @@ Nodes = NDArray[np.unsignedinteger[Any]]
 Bytes = NDArray[np.bool_]
 
 NODES_MAX = (1 << 32) - 1
-"""From so many nodes on, their numbers have eight bytes; searches in memory have fewer."""
+"""The number of nodes from which their numbers have eight bytes; searches in memory have fewer."""
 
 
 class PhaseLevels(ABC):

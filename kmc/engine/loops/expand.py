@@ -135,7 +135,7 @@ def accept(shared: Shared, thread: Thread, successors: int) -> None:
 
 @inlined
 def inject_delay(shared: Shared, thread: Thread) -> None:
-    """For schedule fuzzing: wait for a random time, and draw the size of the next batch."""
+    """Wait for a random time, and draw the size of the next batch, to fuzz schedules."""
     chance = thread.fuzzing
     if chance == 0:
         return

@@ -193,7 +193,7 @@ class LevelMaker:
         return level
 
     def count_only(self) -> None:
-        """From the next level on count findings without noting them."""
+        """Count findings without recording them, from the next level on."""
         self.shared.listing = 0
 
     def take_findings(self) -> list[Words]:

@@ -76,7 +76,7 @@ class LevelSearch(ABC):
 
     @abstractmethod
     def _end_level(self) -> None:
-        """At the end of each level that is not the last: look at it, and save it if that is due."""
+        """Look at each level that is not the last when it ends, and save it if that is due."""
 
     @abstractmethod
     def _stop_making(self) -> None:

@@ -96,7 +96,7 @@ def _entries(behaviours: Behaviours, path: Path, query: LassoQuery) -> tuple[int
 def _next_ways(
     behaviours: Behaviours, query: LassoQuery, ways: dict[int, tuple[int, ...]], states: Sequence[int], position: int
 ) -> dict[int, tuple[int, ...]]:
-    """By the phase that a behaviour is in at `position`, where its phases began; the earliest beginnings."""
+    """The earliest beginnings of a behaviour's phases, by the phase that it is in at `position`."""
     source, target = states[position - 1], states[position]
     ways_of_phase: dict[int, tuple[int, ...]] = {}
     for phase, began in ways.items():

@@ -170,7 +170,7 @@ def lasso_seconds(seconds: float | None, passed: float, stopped: Bound | None) -
 def bound_of(
     model: Model, stopped: Bound | None, cut: int, temporal: TemporalOutcome | None, *, from_start: bool
 ) -> Bound | None:
-    """Why a result without a violation is not about all behaviours. A constraint bounds temporal properties only."""
+    """Say why a result without violations is not about all behaviours. A constraint bounds temporal properties only."""
     bound = stopped or (Bound.START if from_start else None)
     if bound is not None or not model.temporal:
         return bound

@@ -81,7 +81,7 @@ class Follower:
     def _junction(
         self, operands: Sequence[ast.expr], scope: Context, truth: bool, is_and: bool, premise: bool
     ) -> list[Fact]:
-        """Of a false `and`, or a true `or`, the first part that decides; else all parts."""
+        """The first part of a false `and`, or of a true `or`, that decides; else all parts."""
         if truth is not is_and:
             decides = next((operand for operand in operands if bool(scope.value(operand)) is truth), operands[-1])
             return self.follow(decides, scope, truth, premise=premise)
@@ -144,7 +144,7 @@ class Follower:
                     yield Fact(ast.Constant(True), scope, True, "", (value,))
 
     def _each(self, generator: ast.GeneratorExp, scope: Context, truth: bool) -> list[Fact]:
-        """Why no member of `any` does, or that all members of `all` do: the facts of each, if they are few.
+        """Explain why no member of `any` does, or that all members of `all` do: the facts of each, if they are few.
 
         Of many, those that come closest are enough: they pass most conjuncts.
         """

@@ -1,4 +1,4 @@
-"""Why a state has no successors: each action has a guard that stops it, or one fails to evaluate."""
+"""The reason why a state has no successors: each action has a guard that stops it, or one fails to evaluate."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TOLD_MAX = 4
 
 
 def why_stuck(model: Model, state: State, why: Why, number: int) -> Why:
-    """Why no action is enabled in state `number`: of each action, the first obstacle."""
+    """Explain why no action is enabled in state `number`: the first obstacle of each action."""
     first: dict[str, Obstacle] = {}
     for obstacle in disabled(model, state):
         first.setdefault(obstacle.action, obstacle)
@@ -48,7 +48,7 @@ def _label(obstacle: Obstacle) -> str:
 
 
 def why_fails_to_evaluate(model: Model, state: State, error: KmcError, why: Why, number: int) -> Why:
-    """Why an assertion is false, or an expression has no value, in state `number` or for a step from it."""
+    """Explain why an assertion is false, or an expression has no value, in state `number` or for a step from it."""
     place = source_place(error.span)
     first, space, rest = error.message.partition(" ")
     message = (first.lower() if first in _LOWERED else first) + space + rest

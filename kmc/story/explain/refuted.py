@@ -26,7 +26,7 @@ _VALUES_MAX = 12
 
 
 def why_refuted(model: Model, prop: TemporalProperty, violation: Violation, why: Why) -> Why:
-    """Why a behaviour refutes a temporal property; the values are those of its last state."""
+    """Explain why a behaviour refutes a temporal property; the values are those of its last state."""
     assert violation.refutation is not None, "the violation of a temporal property"
     facts = attempt(lambda: list(_facts(model, prop, violation))) or []
     shown = for_people(model, violation)
@@ -66,7 +66,7 @@ def _predicates(formula: Formula) -> Iterator[Callable[..., Any]]:
 
 
 def _false_facts(model: Model, function: Any, state: State) -> list[Fact]:
-    """Why a predicate is false of a state; nothing where it is true, or is not a function of the state alone."""
+    """Explain why a predicate is false of a state; empty if it is true, or not a function of the state alone."""
     written = lambda_of(function)
     definition = written or source_of(function, model.spec.files)
     if definition is None or len(definition.args.args) != 1 or function(state) is not False:

@@ -1,4 +1,4 @@
-"""Why a counterexample is one: the property that fails, the instance of it that fails, and the values compared."""
+"""The explanation of a counterexample: the property that fails, the instance of it that fails, and its values."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SHORT = 40
 
 
 def why(model: Model, violation: Violation) -> Why:
-    """Why the last state of a trace, its last step or its lasso is a violation."""
+    """Explain why the last state of a trace, its last step or its lasso is a violation."""
     declared = model.spec.properties.get(violation.name or "")
     doc = getattr(declared, "doc", "")
     explanation = Why(violation.name, doc, source_place(getattr(declared, "span", None)), (), (), _sentence(violation))
@@ -42,7 +42,7 @@ def why(model: Model, violation: Violation) -> Why:
 
 
 def why_fails(model: Model, prop: Predicate, *states: object) -> Why:
-    """Why a property is false of a state, or of a state and its successor: it has been evaluated."""
+    """Explain why a property, which has been evaluated, is false of a state, or of a state and its successor."""
     of_what = "state" if len(states) == 1 else "step"
     explanation = Why(prop.name, prop.doc, source_place(prop.span), (), (), f"{prop.name} is false of this {of_what}.")
     return _of_property(model, prop, states, explanation)

@@ -68,7 +68,7 @@ class _Watch:
     _calls: list[tuple[FrameType, tuple[Any, ...]]] = field(default_factory=list)
     """The declared functions that run, the innermost last, with the arguments of each."""
     _counts: dict[FrameType, dict[Any, bool]] = field(default_factory=dict)
-    """For a frame of the spec, the members that its last `count` went through, and whether each counted."""
+    """The members that the last `count` in a frame of the spec went through, and whether each counted."""
     _counting: dict[FrameType, FrameType] = field(default_factory=dict)
 
     def __call__(self, frame: FrameType, event: str, given: Any) -> None:

@@ -137,7 +137,7 @@ class ComparedValue:
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """Why a property fails: its name, docstring and place, and the instance of it that fails.
+    """The reason why a property fails: its name, docstring and place, and the instance of it that fails.
 
     `instance` are the values of its bound variables (`s`, `n1`), `compared` those that decide it in the last state.
     `sentence` says the same in one line, or describes the failure if there is no property (a deadlock, an error).

@@ -63,7 +63,7 @@ class Values:
         self.listed: list[Json] = []
         self._known: dict[tuple[object, ...], int] = {}
         self._seen: dict[int, tuple[Tla, int]] = {}
-        """By identity: states share the objects that no step between them has changed."""
+        """Compare by identity: states share the objects that no step between them has changed."""
 
     def index(self, tree: Tla) -> int:
         """The index of a value, listed now if it was not."""
