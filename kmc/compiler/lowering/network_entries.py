@@ -94,6 +94,8 @@ def is_message(low: Lowering, value: Value, network: int) -> bool:
 def payload_value(layout: NetworkLayout, entry: Words, shape: Any) -> Packed:
     """The message that an entry is, known to have this shape."""
     declared, bits = shape_type(shape), record_layout(shape).layout.bits
+    if bits == 0:  # one message only, whose place may be behind the last word
+        return Packed(declared, (x.ZERO,))
     if bits <= WORD:
         place = layout.payload
         return Packed(declared, (x.extract(entry[place.word], place.bit, bits),))

@@ -60,6 +60,8 @@ def mentions(declared: Type, classes: Mapping[Any, object]) -> bool:
 def part_words(words: Words, place: Place, declared: Type) -> Words:
     """The words of the part at `place`."""
     layout = layout_of(declared)
+    if layout.bits == 0:  # one value only, whose place may be behind the last word
+        return (x.ZERO,)
     if layout.narrow:
         return (x.extract(words[place.word], place.bit, layout.bits),)
     return words[place.word : place.word + layout.words]

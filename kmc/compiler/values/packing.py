@@ -68,6 +68,8 @@ def lift(declared: Type, words: Words) -> Value:
 def part(value: Packed | Stored, place: Place, declared: Type) -> Value:
     """The part of `value` at `place`."""
     layout = layout_of(declared)
+    if layout.bits == 0:  # one value only, whose place may be behind the last word
+        return lift(declared, (x.ZERO,))
     if isinstance(value, Stored):
         stored = Stored(declared, value.pointer, x.add(value.word, Const(place.word)), value.bit + place.bit)
         return lift(declared, words(stored)) if is_scalar(declared) else stored
@@ -235,6 +237,8 @@ def combine(layout_words: int, pieces: list[tuple[Place, int, Words]]) -> Words:
     """Words made of pieces (place, bits of a narrow piece, words); everything else is 0."""
     result: list[Expr] = [x.ZERO] * layout_words
     for place, bits, piece in pieces:
+        if bits == 0:
+            continue  # a field of one value needs no word, and its place may be behind the last one
         if bits <= 64:
             result[place.word] = x.binary("or", result[place.word], x.place_at(piece[0], place.bit))
         else:

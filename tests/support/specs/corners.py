@@ -279,6 +279,79 @@ def NeverAtTwoThree(st):
 )
 """A pair written with parentheses is equal to a pair, part by part."""
 
+FULL_WORDS = (
+    "CONSTANT Server = {s1, s2} SYMMETRY Symmetry",
+    """
+Server = constant("Server", IdentSet(), "All servers")
+Wide = Int(0, 4294967295)
+Only = Int(7, 7)
+spec.symmetry("Symmetry", Server)
+
+
+class Inner(Record):
+    a: Wide
+    b: Wide
+    last: Only
+
+
+class Note(Message):
+    source: Wide
+    dest: Wide
+    last: Only
+
+
+class Nothing(Message):
+    source: Only
+    dest: Only
+
+
+class State(Record):
+    one: Inner
+    many: Map[Server, Inner]
+    maybe: Opt[Inner]
+    listed: Seq[Inner, 2]
+    net: MessageSet[Note | Nothing, 4]
+    n: Int(0, 3)
+    end: Only
+
+
+def inner(n):
+    return Inner(a=n, b=4294967295, last=7)
+
+
+@spec.init
+def init():
+    yield State(one=inner(0), many={i: inner(0) for i in Server}, maybe=None, listed=[], net=set(), n=0, end=7)
+
+
+@spec.action
+def step(st, i: Server):
+    n = st.n + 1
+    require(n <= 3)
+    sent = {Note(source=n, dest=4294967295, last=7), Nothing(source=7, dest=7)}
+    changed = st.set(one=st.one.set(a=n), many=st.many.set(i, inner(n)), maybe=inner(n), n=n)
+    yield changed.set(listed=[inner(n)], net=st.net.send_all(sent))
+
+
+@spec.action
+def lengthen(st, i: Server):
+    require(len(st.listed) == 1)
+    last = st.listed.at(1).last
+    yield st.set(listed=st.listed.append(st.one), maybe=None, one=st.many[i], end=last)
+
+
+@spec.receive(Note)
+def take(st, m):
+    yield st.set(net=st.net.discard(m), one=st.one.set(a=m.source, last=m.last))
+
+
+@spec.receive(Nothing)
+def take_nothing(st, m):
+    yield st.set(net=st.net.discard(m), one=st.one.set(b=m.dest, last=m.source))
+""",
+)
+"""Records that fill their words, so that the place of a last field of one value is behind them."""
+
 CORNERS = {
     "tuples": TUPLES,
     "across domains": ACROSS_DOMAINS,
@@ -287,4 +360,5 @@ CORNERS = {
     "maps of other places": MAPS_OF_OTHER_PLACES,
     "places made sure of": PLACES_MADE_SURE_OF,
     "subsets": SUBSETS,
+    "full words": FULL_WORDS,
 }
