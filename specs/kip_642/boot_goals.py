@@ -4,6 +4,7 @@ from kmc.spec import spec
 
 from ..consensus.pull_raft.types import Server, ServerState
 from .cluster_properties import has_joined, shares_cluster
+from .network import is_awaited
 from .readings import Bootstrapping
 from .types import Error, FetchResponse
 
@@ -76,7 +77,7 @@ def a_second_first_record_is_written(st):
 @spec.reachable
 def another_cluster_is_refused(st):
     """A leader has refused a fetch that names another cluster, or none (ClusterId generation)."""
-    return any(m.merror == Error.INCONSISTENT_CLUSTER_ID for m in st.messages.of(FetchResponse))
+    return any(m.merror == Error.INCONSISTENT_CLUSTER_ID and is_awaited(st, m) for m in st.messages.of(FetchResponse))
 
 
 @spec.reachable

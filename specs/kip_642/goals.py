@@ -7,7 +7,7 @@ from kmc.spec import spec
 
 from ..consensus.pull_raft.types import Server, ServerState
 from .assignments import is_observer, newest_offset
-from .network import is_alive
+from .network import is_alive, is_awaited
 from .readings import Reassignment, VoteRequestOfNonVoter, VotesFromNonVoters
 from .types import Assignment, Error, FetchResponse, FetchResponseDiverging, FirstTarget, RequestVoteRequest
 
@@ -120,14 +120,14 @@ def a_removed_server_observes(st):
 @spec.reachable
 def a_removed_voter_is_told(st):
     """The answer to a fetch says NOT_FOLLOWER (Reassignment Algorithm 5)."""
-    return any(m.merror == Error.NOT_FOLLOWER for m in st.messages.of(FetchResponse))
+    return any(m.merror == Error.NOT_FOLLOWER and is_awaited(st, m) for m in st.messages.of(FetchResponse))
 
 
 @spec.reachable
 def an_assignment_is_truncated(st):
     """A follower is told to truncate the assignment that it acts on, and will act on an older one."""
     return any(
-        st.servers[m.mdest].pending_fetch == m.correlation
+        is_awaited(st, m)
         and st.servers[m.mdest].current_epoch == m.mepoch
         and newest_offset(st.servers[m.mdest].log, len(st.servers[m.mdest].log)) > m.mdiverging_end_offset
         for m in st.messages.of(FetchResponseDiverging)

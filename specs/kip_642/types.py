@@ -57,12 +57,6 @@ MaxDisconnects = constant("MaxDisconnects", Int(0, 7), "How many connections may
 MaxResignations = constant(
     "MaxResignations", Int(0, 13), "How often a leader may resign to be removed", MaxElections + 1
 )
-DropsStale = constant(
-    "DropsStale",
-    Bool,
-    "What can change nothing any more is dropped at once: messages, and variables that are never read (network.py)",
-    not KeepsDelivered,
-)
 MaxClusters = constant(
     "MaxClusters", Int(0, 7), "How many ClusterIds may be generated", MaxElections + 1 if Bootstrapping else 0
 )
@@ -76,7 +70,6 @@ spec.assume(Reassignment or (MaxRequests == 0 and InitialVoters == len(Server) a
 spec.assume(not StartsReassigning or (StartsElected and FirstTarget > 0))
 # In KRaft.tla a restarted follower forgets its leader, and is in ILLEGAL_STATE when it hears of it again.
 spec.assume(not Reassignment or MaxRestarts == 0 or RestartFromQuorumState)
-spec.assume(not DropsStale or not KeepsDelivered)
 spec.assume(not Bootstrapping or (Reassignment and not KeepsDelivered and not StartsElected and MaxClusters > 0))
 spec.assume(Bootstrapping or not StartsFounded)
 spec.assume(not StartsGrown or (StartsFounded and FirstTarget <= FirstLeader <= LastTarget))

@@ -72,5 +72,5 @@ def settled(st):
         return st
     return st.set(
         messages=st.messages.keep(lambda m: not changes_nothing(st.servers[m.mdest], st.servers[m.msource], m)),
-        servers={i: without_unread(me, False) for i, me in st.servers.items()},
+        servers={i: without_unread(i, me) for i, me in st.servers.items()},
     )

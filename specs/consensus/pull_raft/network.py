@@ -76,13 +76,14 @@ def fetch_answer_is_stale(to, m):
     return m.correlation != to.pending_fetch
 
 
-def without_unread(me, kept):
-    """The server without what is written before it is read again, unless it is kept.
+def without_unread(i, me):
+    """Server i without what is written before it is read again.
 
-    That is the vote of a server that has not voted, and what only a candidate or a leader counts.
+    That is the vote of a server that has not voted, and what only a candidate or a leader counts. A leader that
+    restarts has voted, but for itself, and no other server asks for that vote.
     """
     return me.set(
-        voted_for=me.voted_for if kept or me.state == ServerState.VOTED else None,
-        votes_granted=me.votes_granted if kept or me.state == ServerState.CANDIDATE else set(),
-        end_offset=me.end_offset if kept or me.state == ServerState.LEADER else {j: 0 for j in Server},
+        voted_for=me.voted_for if me.state == ServerState.VOTED and me.voted_for != i else None,
+        votes_granted=me.votes_granted if me.state == ServerState.CANDIDATE else set(),
+        end_offset=me.end_offset if me.state == ServerState.LEADER else {j: 0 for j in Server},
     )

@@ -8,7 +8,7 @@ from kmc.spec import spec
 
 from ...consensus.pull_raft.types import Server, ServerState
 from ..assignments import newest_offset
-from ..network import changed, is_alive, reaches
+from ..network import is_alive, reaches
 from ..readings import Bootstrapping, ClusterIdIsDiscovered, FallsBackInSilence, FallsBackOnce, OnlyLogsTellVoters
 from ..types import Assignment
 
@@ -67,4 +67,4 @@ def discover_brokers(st, i: Server, j: Server):
         return
     if not answers(st, i, j) or (knows_quorum(me) and peer.current_epoch <= me.current_epoch):
         return
-    yield changed(st, i, learned(me, i, peer))
+    yield st.set(servers=st.servers.set(i, learned(me, i, peer)))

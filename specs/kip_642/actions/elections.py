@@ -15,7 +15,7 @@ from ...consensus.pull_raft.rules import (
 from ...consensus.pull_raft.types import MaxElections, Server, ServerState
 from ..assignments import acked_by, appended, is_observer, is_voter, newest_assignment
 from ..clusters import known_cluster, wrong_cluster
-from ..network import answer, changed, changed_by, discard, is_alive, reaches, reply, send_all
+from ..network import discard, is_alive, reaches, reply, send_all
 from ..readings import (
     Bootstrapping,
     ClusterIdIsGiven,
@@ -74,7 +74,7 @@ def candidate(i, me):
 
 
 def asking(st, i, me):
-    """The state after server i, a candidate now and `me` before, asks the other voters (KIP-595, Vote)."""
+    """The state after server i, which is `me`, becomes a candidate and asks the other voters (KIP-595, Vote)."""
     requests = {
         RequestVoteRequest(
             mepoch=me.current_epoch + 1,
@@ -87,7 +87,11 @@ def asking(st, i, me):
         for j in me.assignment.current
         if j != i
     }
-    return st.set(election_ctr=st.election_ctr + 1, messages=send_all(st, requests))
+    return st.set(
+        servers=st.servers.set(i, candidate(i, me)),
+        election_ctr=st.election_ctr + 1,
+        messages=send_all(st, requests),
+    )
 
 
 @spec.action
@@ -100,7 +104,7 @@ def request_vote(st, i: Server):
         return
     if not knows_majority(st, i, me):
         return
-    yield asking(changed(st, i, candidate(i, me)), i, me)
+    yield asking(st, i, me)
 
 
 def refusal(m, epoch, leader, error):
@@ -127,13 +131,9 @@ def stands_against(st, m):
     now = unattached if newer else me
     rejection = refusal(m, m.mepoch, now.leader, None)
     if not is_observer(now, i) and now.state != ServerState.LEADER and st.election_ctr < MaxElections:
-        heard = changed_by(st, m, i, candidate(i, now))
-        yield asking(heard.set(messages=answer(heard, rejection)), i, now)
-    elif newer:
-        heard = changed_by(st, m, i, unattached)
-        yield heard.set(messages=answer(heard, rejection))
+        yield asking(st.set(messages=reply(st, rejection, m)), i, now)
     else:
-        yield st.set(messages=reply(st, rejection, m))
+        yield st.set(servers=st.servers.set(i, now), messages=reply(st, rejection, m))
 
 
 @spec.receive(RequestVoteRequest)
@@ -179,8 +179,7 @@ def handle_request_vote_request(st, m):
         voted_for=j if grant else me.voted_for,
         pending_fetch=me.pending_fetch if final.state == me.state else None,
     )
-    heard = changed_by(st, m, i, voter)
-    yield heard.set(messages=answer(heard, response))
+    yield st.set(servers=st.servers.set(i, voter), messages=reply(st, response, m))
 
 
 def named_leader(me, i, m):
@@ -204,7 +203,7 @@ def handle_request_vote_response(st, m):
             current_epoch=new.epoch,
             pending_fetch=me.pending_fetch if waits else None,
         )
-        yield changed_by(st, m, i, told)
+        yield st.set(servers=st.servers.set(i, told), messages=discard(st.messages, m))
     elif me.state == ServerState.CANDIDATE:
         counted = me.set(votes_granted=me.votes_granted | {j}) if m.mvote_granted else me
         yield st.set(servers=st.servers.set(i, counted), messages=discard(st.messages, m))
@@ -246,9 +245,9 @@ def become_leader(st, i: Server):
         if j != i
     }
     counters = st.counters.set(clusters=st.counters.clusters + 1) if founds and not ClusterIdIsGiven else st.counters
-    elected = changed(st, i, leader)
-    yield elected.set(
-        messages=send_all(elected, requests),
+    yield st.set(
+        servers=st.servers.set(i, leader),
+        messages=send_all(st, requests),
         acked=acked_by(st, me, leader) if Reassignment else st.acked,
         counters=counters,
     )

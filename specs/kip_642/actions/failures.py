@@ -7,7 +7,7 @@ from ...consensus.pull_raft.network import KeepsDelivered
 from ...consensus.pull_raft.rules import restarted_leader, restarted_state, restarted_vote, restarted_votes
 from ...consensus.pull_raft.types import MaxRestarts, Server, ServerState
 from ..assignments import blank_epoch, first_assignment, restarted_assignment
-from ..network import changed, is_alive, settled
+from ..network import is_alive
 from ..readings import BlankDiskIsAnother, FallsBackOnce
 from ..types import MaxCrashes, MaxDisconnects, MaxDiskLosses
 
@@ -28,7 +28,7 @@ def restart(st, i: Server):
         pending_fetch=None,
         assignment=restarted_assignment(st.plan, me),
     )
-    yield changed(st, i, restarted).set(restart_ctr=st.restart_ctr + 1)
+    yield st.set(servers=st.servers.set(i, restarted), restart_ctr=st.restart_ctr + 1)
 
 
 def stopped(st, i):
@@ -66,7 +66,7 @@ def lose_disk(st, i: Server):
         disk_losses=st.counters.disk_losses + 1,
         blanked=st.counters.blanked | {i} if FallsBackOnce else st.counters.blanked,
     )
-    yield settled(st.set(servers=st.servers.set(i, blank), counters=counters))
+    yield st.set(servers=st.servers.set(i, blank), counters=counters)
 
 
 @spec.action

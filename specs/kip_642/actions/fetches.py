@@ -25,7 +25,7 @@ from ..assignments import (
     truncated,
 )
 from ..clusters import known_cluster, wrong_cluster
-from ..network import changed, changed_by, is_alive, reply, send
+from ..network import discard, is_alive, reply, send_fetch
 from ..readings import Reassignment, RemovedVoterIsTold
 from ..types import (
     Error,
@@ -76,7 +76,7 @@ def send_fetch_request(st, i: Server, j: Server):
         msource=i,
         mdest=j,
     )
-    yield st.set(servers=st.servers.set(i, me.set(pending_fetch=fetch)), messages=send(st, fetch))
+    yield st.set(servers=st.servers.set(i, me.set(pending_fetch=fetch)), messages=send_fetch(st, fetch))
 
 
 def is_removed(plan, me, j):
@@ -184,7 +184,8 @@ def handle_success_fetch_response(st, m):
     if handled(me, i, m).handled or me.pending_fetch != m.correlation or not isinstance(m, FetchResponseOk):
         return
     log = me.log.append(m.mentries.at(1)) if len(m.mentries) > 0 else me.log
-    yield changed_by(st, m, i, extended(me, log, m.mhwm).set(pending_fetch=None))
+    follower = extended(me, log, m.mhwm).set(pending_fetch=None)
+    yield st.set(servers=st.servers.set(i, follower), messages=discard(st.messages, m))
 
 
 @spec.receive(FetchResponse)
@@ -194,7 +195,8 @@ def handle_diverging_fetch_response(st, m):
     me = st.servers[i]
     if handled(me, i, m).handled or me.pending_fetch != m.correlation or not isinstance(m, FetchResponseDiverging):
         return
-    yield changed_by(st, m, i, truncated(st.plan, me, truncate_log(me.log, m)).set(pending_fetch=None))
+    follower = truncated(st.plan, me, truncate_log(me.log, m)).set(pending_fetch=None)
+    yield st.set(servers=st.servers.set(i, follower), messages=discard(st.messages, m))
 
 
 def without_leader(me):
@@ -224,7 +226,7 @@ def handle_error_fetch_response(st, m):
         told = without_leader(told)
     if Reassignment and m.merror == Error.NOT_FOLLOWER and not is_observer(me, i):
         told = demoted(told, i)
-    yield changed_by(st, m, i, told)
+    yield st.set(servers=st.servers.set(i, told), messages=discard(st.messages, m))
 
 
 LOSES_FETCHES = MaxCrashes + MaxDisconnects + MaxDiskLosses > 0
@@ -246,4 +248,4 @@ def fetch_timeout(st, i: Server):
         return
     if not is_lost(st, me.pending_fetch):
         return
-    yield changed(st, i, without_leader(me).set(pending_fetch=None))
+    yield st.set(servers=st.servers.set(i, without_leader(me).set(pending_fetch=None)))

@@ -10,10 +10,10 @@ from ...consensus.quorums import majority_count
 from ..assignments import acked_by, appended, demoted, is_observer, is_voter
 from ..clusters import wrong_cluster
 from ..mutants import ZombiesDoNotAsk
-from ..network import answer, changed, changed_by, discard, is_alive, reaches, reply
+from ..network import discard, is_alive, reaches, reply
 from ..readings import ClientsWrite, Reassignment
 from ..types import BeginQuorumRequest, BeginQuorumResponse, EndQuorumRequest, Error
-from .elections import ELECTION_TIMEOUT_STATES, asking, candidate
+from .elections import ELECTION_TIMEOUT_STATES, asking
 
 
 @spec.action
@@ -42,8 +42,10 @@ def handle_begin_quorum_request(st, m):
     new = maybe_transition(me, i, m.msource, m.mepoch)
     follower = me.set(state=new.state, leader=new.leader, current_epoch=new.epoch, pending_fetch=None)
     response = BeginQuorumResponse(mepoch=m.mepoch, msource=i, mdest=j, merror=None)
-    heard = changed_by(st, m, i, follower)
-    yield heard.set(messages=answer(heard, response)) if KeepsDelivered else heard
+    yield st.set(
+        servers=st.servers.set(i, follower),
+        messages=reply(st, response, m) if KeepsDelivered else discard(st.messages, m),
+    )
 
 
 @spec.receive(EndQuorumRequest)
@@ -64,7 +66,8 @@ def handle_end_quorum_request(st, m):
         and st.election_ctr < MaxElections
     )
     if campaigns:
-        yield asking(changed_by(st, m, i, candidate(i, me)), i, me)
+        heard = st.set(messages=discard(st.messages, m))
+        yield asking(heard, i, me)
     else:
         yield st.set(messages=discard(st.messages, m))
 
@@ -99,4 +102,4 @@ def ask_for_newer_leader(st, i: Server, j: Server):
         state=ServerState.FOLLOWER, current_epoch=peer.current_epoch, leader=peer.leader, pending_fetch=None
     )
     removed = is_voter(me, i) and is_observer(peer, i) and len(peer.assignment.current) > 0
-    yield changed(st, i, demoted(follower, i) if removed else follower)
+    yield st.set(servers=st.servers.set(i, demoted(follower, i) if removed else follower))

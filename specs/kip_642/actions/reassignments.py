@@ -22,7 +22,7 @@ from ..mutants import (
     RemovesFirst,
     RequestsRepeat,
 )
-from ..network import changed, is_alive, send_all
+from ..network import is_alive, send_all
 from ..readings import (
     AssignmentTakesEffect,
     ClearsTargetAtOnce,
@@ -198,8 +198,8 @@ def resign_to_be_removed(st, i: Server):
         if j != i
     }
     # `leader` still names it: an answer that does so too does not make it lead again (RestartedLeaderResigns).
-    resigned = changed(st, i, me.set(state=ServerState.RESIGNED))
-    yield resigned.set(
-        messages=send_all(resigned, requests),
+    yield st.set(
+        servers=st.servers.set(i, me.set(state=ServerState.RESIGNED)),
+        messages=send_all(st, requests),
         counters=st.counters.set(resignations=st.counters.resignations + 1),
     )
