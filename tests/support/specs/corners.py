@@ -282,7 +282,7 @@ def NeverAtTwoThree(st):
 FULL_WORDS = (
     "CONSTANT Server = {s1, s2} SYMMETRY Symmetry",
     """
-Server = constant("Server", IdentSet(), "All servers")
+Server = constant("Server", IdentSet(symmetric=True), "All servers")
 Wide = Int(0, 4294967295)
 Only = Int(7, 7)
 spec.symmetry("Symmetry", Server)
