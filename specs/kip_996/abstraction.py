@@ -77,35 +77,31 @@ def DropUnread(st):
     )
 
 
-def is_in_fetch(m, epoch):
-    """The fetch request has this epoch."""
-    return m.replica_epoch == epoch or m.last_fetched_epoch == epoch
+def epochs_in_fetch(m):
+    """The epochs of the fetch request."""
+    return {m.replica_epoch, m.last_fetched_epoch}
 
 
-def is_in_message(m, epoch):
-    """The message has this epoch."""
+def epochs_in_message(m):
+    """The epochs of the message."""
     if isinstance(m, RequestVoteRequest):
-        return m.replica_epoch == epoch or m.last_log_epoch == epoch
+        return {m.replica_epoch, m.last_log_epoch}
     if isinstance(m, FetchRequest):
-        return is_in_fetch(m, epoch)
+        return epochs_in_fetch(m)
+    if isinstance(m, FetchResponseOk):
+        return {m.replica_epoch} | epochs_in_fetch(m.correlation) | {entry.epoch for entry in m.entries}
+    if isinstance(m, FetchResponseDiverging):
+        return {m.replica_epoch, m.diverging_epoch} | epochs_in_fetch(m.correlation)
     if isinstance(m, FetchResponse):
-        return (
-            m.replica_epoch == epoch
-            or is_in_fetch(m.correlation, epoch)
-            or (isinstance(m, FetchResponseOk) and any(entry.epoch == epoch for entry in m.entries))
-            or (isinstance(m, FetchResponseDiverging) and m.diverging_epoch == epoch)
-        )
-    return m.replica_epoch == epoch
+        return {m.replica_epoch} | epochs_in_fetch(m.correlation)
+    return {m.replica_epoch}
 
 
-def is_in_server(me, epoch):
-    """The server has this epoch, in its log or elsewhere."""
+def epochs_in_server(me):
+    """The epochs that the server has, in its log or elsewhere."""
     pending = me.fetch_state.pending_fetch
-    return (
-        me.current_epoch == epoch
-        or any(entry.epoch == epoch for entry in me.log)
-        or (pending is not None and is_in_fetch(pending, epoch))
-    )
+    own = {me.current_epoch} | {entry.epoch for entry in me.log}
+    return own if pending is None else own | epochs_in_fetch(pending)
 
 
 def lowest_epoch(st):
@@ -116,58 +112,60 @@ def lowest_epoch(st):
     )
 
 
-def is_in_use(st, epoch):
-    """Some server or message has this epoch. The text names epochs 0 and 1."""
+def epochs_in_use(st):
+    """The epochs that some server or message has."""
     return (
-        epoch <= 1
-        or any(is_in_server(me, epoch) for me in st.servers.values())
-        or any(is_in_message(m, epoch) for m in st.net_messages)
-        or any(is_in_message(m, epoch) for m in st.net_messages_processed)
+        {e for me in st.servers.values() for e in epochs_in_server(me)}
+        | {e for m in st.net_messages for e in epochs_in_message(m)}
+        | {e for m in st.net_messages_processed for e in epochs_in_message(m)}
     )
 
 
-def renumbered_fetch(m, numbers):
+def renumbered(epoch, unused):
+    """The epoch when those that are not in use are left out."""
+    return epoch - count(e < epoch for e in unused)
+
+
+def renumbered_fetch(m, unused):
     """The fetch request with its epochs renumbered."""
     return m.set(
-        replica_epoch=numbers[m.replica_epoch],
-        last_fetched_epoch=numbers[m.last_fetched_epoch],
+        replica_epoch=renumbered(m.replica_epoch, unused),
+        last_fetched_epoch=renumbered(m.last_fetched_epoch, unused),
     )
 
 
-def renumbered_log(log, numbers):
+def renumbered_log(log, unused):
     """The entries of a log or of a response with their epochs renumbered."""
-    return [entry.set(epoch=numbers[entry.epoch]) for entry in log]
+    return [entry.set(epoch=renumbered(entry.epoch, unused)) for entry in log]
 
 
-def renumbered_message(m, numbers):
+def renumbered_message(m, unused):
     """The message with its epochs renumbered."""
-    same = m.set(replica_epoch=numbers[m.replica_epoch])
+    same = m.set(replica_epoch=renumbered(m.replica_epoch, unused))
     if isinstance(m, RequestVoteRequest):
-        return same.set(last_log_epoch=numbers[m.last_log_epoch])
+        return same.set(last_log_epoch=renumbered(m.last_log_epoch, unused))
     if isinstance(m, FetchRequest):
-        return renumbered_fetch(m, numbers)
+        return renumbered_fetch(m, unused)
     if isinstance(m, FetchResponseOk):
-        return same.set(
-            correlation=renumbered_fetch(m.correlation, numbers), entries=renumbered_log(m.entries, numbers)
-        )
+        return same.set(correlation=renumbered_fetch(m.correlation, unused), entries=renumbered_log(m.entries, unused))
     if isinstance(m, FetchResponseDiverging):
         return same.set(
-            correlation=renumbered_fetch(m.correlation, numbers),
-            diverging_epoch=numbers[m.diverging_epoch],
+            correlation=renumbered_fetch(m.correlation, unused),
+            diverging_epoch=renumbered(m.diverging_epoch, unused),
         )
     if isinstance(m, FetchResponse):
-        return same.set(correlation=renumbered_fetch(m.correlation, numbers))
+        return same.set(correlation=renumbered_fetch(m.correlation, unused))
     return same
 
 
-def renumbered_server(me, numbers):
+def renumbered_server(me, unused):
     """The server with its epochs renumbered."""
     pending = me.fetch_state.pending_fetch
     return me.set(
-        current_epoch=numbers[me.current_epoch],
-        log=renumbered_log(me.log, numbers),
+        current_epoch=renumbered(me.current_epoch, unused),
+        log=renumbered_log(me.log, unused),
         fetch_state=me.fetch_state.set(
-            pending_fetch=renumbered_fetch(pending, numbers) if pending is not None else None
+            pending_fetch=renumbered_fetch(pending, unused) if pending is not None else None
         ),
     )
 
@@ -177,18 +175,17 @@ def RenumberEpochs(st):
     """Without the epochs below all live servers that nothing has; together with DropUnread.
 
     The spec compares epochs and adds one to that of a live server, so only the order of the epochs that are in use
-    matters, and the epochs from the lowest live server's on. Compiled code for this would take hours to make, and is
-    refused at once for a map of so many numbers (KMC811): the interpreter applies it.
+    matters, and the epochs from the lowest live server's on.
     """
     lowest = lowest_epoch(st)
-    unused = {e for e in range(2, LargestEpoch + 1) if e < lowest and not is_in_use(st, e)}
+    used = epochs_in_use(st)
+    unused = {e for e in range(2, LargestEpoch + 1) if e < lowest and e not in used}  # the text names epochs 0 and 1
     if len(unused) == 0:
         return st
-    numbers = {e: e - count(u < e for u in unused) if e <= LargestEpoch else 0 for e in range(0, 256)}
     return st.set(
-        servers={s: renumbered_server(me, numbers) for s, me in st.servers.items()},
-        net_messages={renumbered_message(m, numbers) for m in st.net_messages},
-        net_messages_processed={renumbered_message(m, numbers) for m in st.net_messages_processed},
+        servers={s: renumbered_server(me, unused) for s, me in st.servers.items()},
+        net_messages={renumbered_message(m, unused) for m in st.net_messages},
+        net_messages_processed={renumbered_message(m, unused) for m in st.net_messages_processed},
     )
 
 

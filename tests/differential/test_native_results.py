@@ -11,14 +11,11 @@ from typing import Any
 
 import pytest
 from support.oracles.results import CASES, TINY, told
-from support.specs.shipped import shipped_model
 from support.specs.small import model_of
 from support.views.read_back import told_in_every_view
 
 from kmc.compiler.view_order import fingerprint_order
 from kmc.engine.check_model import check_native
-from kmc.engine.compiled_model import compile_model
-from kmc.errors import SpecError
 from kmc.frontend.binding import bind
 from kmc.frontend.shipped import manifest_of, shipped_specs
 from kmc.model_files.model_file import ModelFile
@@ -30,14 +27,6 @@ pytestmark = pytest.mark.usefixtures("unoptimised_kernels")
 THREADS = (1, 2, 3)
 MOST_STATES = 1_500
 """A search ends with the first level that has so many."""
-
-INTERPRETED = [
-    ("kip_996", "elections_for_ever"),
-    ("kip_996", "elections_excused"),
-    ("kip_996", "leaders_flip_flop"),
-    ("kip_996", "leaders_flip_flop_of_five"),
-]
-"""Models that are not compiled: with `RenumberEpochs`, epochs are maps that the compiler does not have."""
 
 COMPILED_YET = {
     "kraft": {
@@ -80,6 +69,7 @@ COMPILED_YET = {
         "partition",
         "live_connections",
         "draws_for_ever",
+        "elections_for_ever",
         "removed_voter_is_answered",
         "removed_voter_is_not_answered",
         "single_voter_is_not_elected",
@@ -120,10 +110,9 @@ def _shipped_models() -> list[Any]:
         manifest = manifest_of(root)
         assert manifest is not None
         for file in (*manifest.models.values(), *manifest.findings.values()):
-            if (name, file.name) not in INTERPRETED:
-                left_out = name in COMPILED_YET and file.name not in COMPILED_YET[name]
-                marks = pytest.mark.golden_large if left_out else ()
-                found.append(pytest.param(name, file, id=f"{name}-{file.name}", marks=marks))
+            left_out = name in COMPILED_YET and file.name not in COMPILED_YET[name]
+            marks = pytest.mark.golden_large if left_out else ()
+            found.append(pytest.param(name, file, id=f"{name}-{file.name}", marks=marks))
     return found
 
 
@@ -131,13 +120,6 @@ def test_each_model_that_is_compiled_here_is_a_shipped_one() -> None:
     marks = {(case.values[0], case.values[1].name): case.marks for case in _shipped_models()}
     named = {(spec, name) for spec, names in COMPILED_YET.items() for name in names}
     assert {case for case, left_out in marks.items() if not left_out and case[0] in COMPILED_YET} == named
-
-
-@pytest.mark.parametrize(("spec", "name"), INTERPRETED)
-def test_the_compiler_refuses_the_models_that_only_the_interpreter_runs(spec: str, name: str) -> None:
-    with pytest.raises(SpecError) as caught:
-        compile_model(shipped_model(spec, name).searched)
-    assert caught.value.code == "KMC811"
 
 
 @pytest.mark.usefixtures("compiled_once")
