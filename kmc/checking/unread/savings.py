@@ -89,7 +89,7 @@ def _in_steps(trial: _Trial, confirmed: Sequence[tuple[Unread, Abstraction]]) ->
             rest = without
     dropped: tuple[Abstraction, ...] = ()
     while rest:
-        left, best = min(((trial.images((*dropped, each[1])), each) for each in rest), key=lambda found: found[0])
+        left, best = min(((trial.images((*dropped, each[1])), each) for each in rest), key=lambda choice: choice[0])
         dropped = (*dropped, best[1])
         rest.remove(best)
         yield Saving(str(best[0]), left)
@@ -154,9 +154,9 @@ class _Trial:
             for state in level:
                 if time.monotonic() > self._until:
                     return
-                found = [target for target in self._next(state) if target not in known]
-                known.update(found)
-                successors.update(dict.fromkeys(found))
+                new = [target for target in self._next(state) if target not in known]
+                known.update(new)
+                successors.update(dict.fromkeys(new))
             level = successors
 
     def _has_level_left(self) -> bool:

@@ -19,7 +19,7 @@ from kmc.bench.machine import cores
 from kmc.bench.processes import run_job
 from kmc.checking.memory_need import BESIDES_BYTES, table_bytes
 from kmc.checking.model_choice import choose_model
-from kmc.checking.unread.savings import unread_savings
+from kmc.checking.unread.savings import Savings, unread_savings
 from kmc.cli.options.completion import MODEL_TYPE, SPEC_TYPE
 from kmc.cli.options.shared_options import debug_option, json_option, set_option
 from kmc.cli.text.console import say, show, stderr
@@ -28,6 +28,7 @@ from kmc.errors import ExitStatus
 from kmc.frontend.shipped import find_spec_root
 from kmc.model_files.model_file import render_cfg
 from kmc.process import available_bytes
+from kmc.unexplained import Unexplained, try_explaining
 
 SAMPLE_STATES = 3_000_000
 
@@ -95,10 +96,12 @@ def _planned(given: Mapping[str, Any]) -> dict[str, Any]:
         memory = int(available_bytes() * _MEMORY_SHARE)
         root = str(find_spec_root(given["spec"]))
         sample = run_job(Request(root, str(cfg), NATIVE, threads, given["sample"], memory), folder)
-        savings = None
+        savings: Savings | Unexplained | None = None
         if given["looks_for_unread"]:
             line.update("Looking for what nothing reads any more.")
-            savings = unread_savings(model)
+            savings = try_explaining(lambda: unread_savings(model))
+    if isinstance(savings, Unexplained):
+        show([f"Warning: {savings.sentence('The search for unread state')}"], stderr())
     # A check of it ends where the sample found a failure, with the same states.
     growth = forecast(sample["levels"], model.max_depth, ended=sample["stopped"] is None or sample["findings"] > 0)
     expected = None
@@ -121,7 +124,7 @@ def _planned(given: Mapping[str, Any]) -> dict[str, Any]:
         "row_bytes": round(sample["rows_bytes"] / max(1, sample["distinct"]), 1),
         "expected_states": expected,
         "needs": [_needs(states, growth, sample, threads) for states in ([expected] if expected else _ends(growth))],
-        "unread": None if savings is None else asdict(savings),
+        "unread": asdict(savings) if isinstance(savings, Savings) else None,
         "available_memory_bytes": available_bytes(),
         "check": check,
     }

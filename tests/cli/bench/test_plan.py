@@ -11,6 +11,7 @@ import pytest
 from support.commands.cli_runner import kmc
 
 from kmc.bench.growth import forecast
+from kmc.unexplained import ERRORS_VARIABLE
 
 RESULTS = Path(__file__).parents[3] / "results"
 BELL = [round(1e6 * math.exp(-(((level - 30) / 9) ** 2))) for level in range(6, 80)]
@@ -148,3 +149,15 @@ def test_what_nothing_reads_any_more_is_named_with_what_it_costs() -> None:
     found = json.loads(kmc("plan", "two_phase_commit", "smoke", "--threads", "1", "--quiet", "--json").stdout)
     (only,) = found["unread"]["dropped"]
     assert only == {"what": "prepared of State while tm is Aborted or Committed", "states": 136}
+
+
+def test_a_mistake_in_the_search_for_unread_state_costs_a_plan_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_model: object) -> None:
+        raise KeyError("planted")
+
+    monkeypatch.delenv(ERRORS_VARIABLE)
+    monkeypatch.setattr("kmc.cli.commands.plan.unread_savings", fail)
+    told = kmc("plan", "die_hard", "solution", "--quiet", "--threads", "1")
+    assert told.exit_code == 0, told.stderr
+    assert told.stderr.startswith("Warning: The search for unread state failed with KeyError: 'planted'")
+    assert "This machine suffices" in told.stdout

@@ -127,8 +127,8 @@ def at_its_place(node: ast.expr | ast.stmt | ast.arg) -> str:
 
 def bound(target: ast.expr, names: NameMeanings) -> NameMeanings:
     """The names after a loop or comprehension has given its target any element."""
-    found = {node.id: Anything(at_its_place(node)) for node in ast.walk(target) if isinstance(node, ast.Name)}
-    return names.with_names(**found)
+    targets = {node.id: Anything(at_its_place(node)) for node in ast.walk(target) if isinstance(node, ast.Name)}
+    return names.with_names(**targets)
 
 
 def called(

@@ -13,7 +13,17 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from kmc.compiler.checks.unread.conditions import NO_FACTS, UNTESTED, Facts, Tested, Values, both, compared, either
+from kmc.compiler.checks.unread.conditions import (
+    NO_FACTS,
+    SOME,
+    UNTESTED,
+    Facts,
+    Tested,
+    Values,
+    both,
+    compared,
+    either,
+)
 from kmc.compiler.checks.unread.names import (
     MISSING,
     AnyOfMeanings,
@@ -144,9 +154,9 @@ class Reads:
         ends = []
         if tested.truth is None:
             self._walk(test, names, facts, sake)
-        for truth, body, found in ((True, then, tested.holding), (False, otherwise, tested.failing)):
+        for truth, body, added in ((True, then, tested.holding), (False, otherwise, tested.failing)):
             if tested.truth in (None, truth):
-                end = self._statements(body, names, both(facts, found), sake)
+                end = self._statements(body, names, both(facts, added), sake)
                 ends += [] if end is None else [end]
         if len(ends) < 2:
             return ends[0] if ends else None
@@ -212,9 +222,9 @@ class Reads:
         if meaning is not None:
             self._meant(meaning, facts, sake)
             return
-        found: Any = names.globals.get(name)
-        if is_spec_function(found):  # given to a word of the language, which may call it with anything
-            node, home = syntax(found), home_of(found)
+        function: Any = names.globals.get(name)
+        if is_spec_function(function):  # given to a word of the language, which may call it with anything
+            node, home = syntax(function), home_of(function)
             self._body(node, called(node, None, home, home), facts, sake)
 
     def _meant(self, meaning: Meaning, facts: Facts, sake: str | None) -> None:
@@ -268,9 +278,9 @@ class Reads:
         given = {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg is not None}
         constants = set()
         for name, value in given.items():
-            domain, found = self.domains.get(name), self._constants(value, names)
-            if domain is not None and found is not None:
-                constants.add((name, frozenset(one if one in domain else next(iter(domain), one) for one in found)))
+            domain, values = self.domains.get(name), self._constants(value, names)
+            if domain is not None and values is not None:
+                constants.add((name, frozenset(one if one in domain else SOME for one in values)))
         known = frozenset() if record is None else self._known(names.text(record), facts)
         every = self.fields if record is None else frozenset(given)
         self.written.add(FieldsWritten(every, frozenset(constants), known))
@@ -352,8 +362,8 @@ class Reads:
 
 def _assigned(target: ast.expr, value: ast.expr, names: NameMeanings) -> NameMeanings:
     """The names after an assignment. Each of several targets may be all of the value."""
-    found = [node.id for node in ast.walk(target) if isinstance(node, ast.Name)]
-    return names.with_names(**dict.fromkeys(found, GivenExpression(value, names)))
+    assigned = [node.id for node in ast.walk(target) if isinstance(node, ast.Name)]
+    return names.with_names(**dict.fromkeys(assigned, GivenExpression(value, names)))
 
 
 def _connected(is_and: bool, parts: Sequence[Tested]) -> Tested:

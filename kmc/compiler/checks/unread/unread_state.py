@@ -106,8 +106,8 @@ def _read_all(model: Model, reads: Reads) -> None:
             reads.function(prop.function)
     for temporal in model.temporal:
         reads.function(temporal.formula)
-    for found in model.abstractions:
-        reads.function(found.function)
+    for abstraction in model.abstractions:
+        reads.function(abstraction.function)
 
 
 def _fields(classes: tuple[RecordMeta, ...], reads: Reads) -> Iterator[UnreadField]:
