@@ -158,9 +158,9 @@ class TestFindings:
                 [found(4, verdict=Verdict.ASSERTION), found(6, verdict=Verdict.ERROR, error=ERROR)],
                 found(6, verdict=Verdict.ERROR, error=ERROR),
             ),
-            ([found(9, 3), found(5, 0, number=4), found(9, 1)], found(5, 0, number=4)),
-            ([found(8, 0), found(2, 0, number=1)], found(2, 0, number=1)),
-            ([found(2, 0), found(8, 0, number=1)], found(2, 0)),
+            ([found(9, 3), found(5, 0, index=4), found(9, 1)], found(5, 0, index=4)),
+            ([found(8, 0), found(2, 0, index=1)], found(2, 0, index=1)),
+            ([found(2, 0), found(8, 0, index=1)], found(2, 0)),
         ],
     )
     def test_the_least_is_reported(self, others: list[Finding], least: Finding) -> None:
