@@ -120,3 +120,33 @@ def test_messages_older_than_their_receiver_are_dropped_where_no_step_notices(tm
 @pytest.mark.parametrize("kind", KINDS)
 def test_specs_with_processes_of_any_kind_are_looked_through(kind: str, tmp_path: Path) -> None:
     unread_savings(process_model(tmp_path, kind, "invariant"), states=50, seconds=5)
+
+
+NESTED = """
+class Inner(Record):
+    read: Int(0, 2)
+    tick: Int(0, 2)
+
+
+class State(Record):
+    lists: Seq[Opt[Inner], 2]
+    pairs: Map[Side, Opt[Inner]]
+
+
+@spec.init
+def init():
+    yield State(lists=[None, Inner(read=0, tick=0)], pairs={i: None for i in range(0, 2)})
+
+
+@spec.action
+def step(st, i: Side):
+    old = st.lists.at(2)
+    require(old is not None and old.read < 2)
+    for tick in range(0, 3):
+        inner = Inner(read=old.read + 1, tick=tick)
+        yield st.set(lists=[None, inner], pairs=st.pairs.set(i, inner))
+"""
+
+
+def test_a_field_is_cleared_in_records_that_are_optional_in_sequences_and_maps(tmp_path: Path) -> None:
+    assert dropped(tmp_path, "Side = Int(0, 1)\n" + NESTED) == ["pairs of State", "tick of Inner"]

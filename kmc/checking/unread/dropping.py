@@ -61,7 +61,7 @@ def dropping(proposal: Unread, state_class: RecordMeta, met: Records, span: Span
 
 
 def _clearing(unread: UnreadField, blank: Any, state_class: RecordMeta) -> Callable[[Any], Any]:
-    """The function that gives the field one value wherever nothing reads it."""
+    """Return the function that gives the field the value `blank` wherever nothing reads it."""
 
     @cache
     def cleared(record: Any) -> Any:
@@ -80,7 +80,7 @@ def _clearing(unread: UnreadField, blank: Any, state_class: RecordMeta) -> Calla
 
 
 def _change(declared: Type, wanted: RecordMeta, cleared: Callable[[Any], Any]) -> Callable[[Any], Any] | None:
-    """The function that changes the records of a class inside of a value of this type; None if it holds none."""
+    """Return the function that changes the records of class `wanted` in a value of this type; None if it holds none."""
     if not any(wanted in (part, *records_in(part)) for part in held_by(declared)):
         return None
     match declared:
@@ -89,10 +89,14 @@ def _change(declared: Type, wanted: RecordMeta, cleared: Callable[[Any], Any]) -
         case UnionType(alternatives, _):
             of_records = any(isinstance(kind, RecordType) for kind in alternatives)
             return lambda value: cleared(value) if of_records and isinstance(value, Record) else value
-        case SetType():
-            return lambda value: frozenset(map(cleared, value))
-        case SeqType():
-            return lambda value: tuple.__new__(type(value), list(map(cleared, value)))
+        case SetType(element):
+            of_members = _change(element, wanted, cleared)
+            return None if of_members is None else lambda value: frozenset(map(of_members, value))
+        case SeqType(element, _):
+            of_elements = _change(element, wanted, cleared)
+            return (
+                None if of_elements is None else lambda value: tuple.__new__(type(value), list(map(of_elements, value)))
+            )
         case MapType(_, value_type, _):
             of_values = _change(value_type, wanted, cleared)
             return (
@@ -153,7 +157,7 @@ def _class_of(record: Any) -> Any:
 
 
 def _is_of(cls: Any, record: Any) -> bool:
-    """Whether a record is of exactly this class."""
+    """Return whether a record has exactly this class, and no subclass of it."""
     return type(record) is cls
 
 
@@ -167,7 +171,7 @@ def _applies(unread: UnreadField, record: Any) -> bool:
 
 
 def _blank(unread: UnreadField, met: Records) -> Any:
-    """The value that stands for all values of a field: the first that was met where nothing reads it."""
+    """Return the value that a cleared field gets: its first value in the sample where nothing reads it."""
     unread_ones = (record for record in met.get(unread.record, ()) if _applies(unread, record))
     return next((getattr(record, unread.name) for record in unread_ones), None)
 

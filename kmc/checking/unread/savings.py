@@ -1,4 +1,4 @@
-"""How many states a model would have without what nothing reads any more, measured on its first levels.
+"""The states that a model would save without its unread state, measured on the first levels.
 
 `kmc.compiler.checks.unread` proposes what could be dropped; here each proposal becomes an abstraction, and is kept if
 no state of a sample differs from its image in what the model asks for. That proves nothing: `--verify-abstractions`
@@ -27,6 +27,7 @@ from kmc.frontend.bisimulation import Bisimulation
 from kmc.frontend.model import Model
 from kmc.invariants.kinds import Role
 from kmc.invariants.properties import holds
+from kmc.lang.order import sort_key
 from kmc.lang.records import State
 from kmc.reference.states.initial import initial_states
 
@@ -60,7 +61,7 @@ class Savings:
 
 
 def unread_savings(model: Model, *, states: int = STATES, seconds: float = SECONDS) -> Savings | None:
-    """Measure what dropping unread state would save; None if nothing that the sample confirms would save anything.
+    """Measure the states that dropping unread state would save; None if no confirmed proposal saves any.
 
     The model is looked at with the abstractions that it has. An error of the spec ends the sample.
     """
@@ -77,9 +78,9 @@ def unread_savings(model: Model, *, states: int = STATES, seconds: float = SECON
 
 
 def _in_steps(trial: _Trial, confirmed: Sequence[tuple[Unread, Abstraction]]) -> Iterator[Saving]:
-    """Drop one after the other what saves most beside what was dropped; what saves nothing is left out.
+    """Drop in each step the proposal that then saves most, and leave out proposals that save nothing.
 
-    Two of them may save nothing alone and much together: messages that are kept say what a cleared field said.
+    Two proposals may save nothing alone and much together, where a kept message repeats what a cleared field held.
     """
     rest = list(confirmed)
     whole = trial.images(tuple(drop for _, drop in rest))
@@ -96,7 +97,7 @@ def _in_steps(trial: _Trial, confirmed: Sequence[tuple[Unread, Abstraction]]) ->
 
 
 def _is_known(proposal: Unread, confirmed: Sequence[Unread]) -> bool:
-    """Whether a field is dropped already, under another test."""
+    """Return whether the field is dropped already, under another test."""
     return isinstance(proposal, UnreadField) and any(
         isinstance(known, UnreadField) and (known.record, known.name) == (proposal.record, proposal.name)
         for known in confirmed
@@ -128,7 +129,7 @@ class _Trial:
         return len({self._image(abstractions, state) for state in self.sample})
 
     def confirms(self, drop: Abstraction) -> bool:
-        """Whether it changes states, and none of those tried differs from its image for what the model asks."""
+        """Return whether the abstraction changes some state, and no state tried is told from its image by the model."""
         asked = Bisimulation(replace(self._model, abstractions=(drop,)))
         changed = (state for state in (*self._walked, *self.sample) if self._image((drop,), state) != state)
         tried = 0
@@ -171,7 +172,7 @@ class _Trial:
             for _ in range(_WALK_STEPS):
                 if state is None or time.monotonic() > self._until:
                     break
-                targets = list(self._next(state))
+                targets = sorted(self._next(state), key=sort_key)  # in an order that no hash decides
                 state = chance.choice(targets) if targets else None
                 if state is not None and state not in seen:
                     seen.add(state)

@@ -81,7 +81,7 @@ def _words_of_any(low: Lowering, value: Packed | Stored, network: int, node: Ori
 
 
 def is_message(low: Lowering, value: Value, network: int) -> bool:
-    """Whether a value may be a message of a network."""
+    """Return whether a value may be a message of a network."""
     value = value.value if isinstance(value, Received) else value
     declared = value.type if isinstance(value, Rec | Packed | Stored) else None
     if isinstance(declared, UnionType):

@@ -1,4 +1,4 @@
-"""What the names of a function stand for, while its text is read without being run.
+"""The meanings of the names in a function whose source is read, and not run.
 
 Values never change, so a local name, and a parameter of a function that is called, is the expression that it was given.
 That makes `me.votes`, in a function that got `st.servers[i]` for `me`, a read of `st.servers[i].votes`.
@@ -42,7 +42,7 @@ class Local:
 
 @dataclass(frozen=True, slots=True)
 class AnyOfMeanings:
-    """What a name may stand for after branches that assign it differently."""
+    """The meanings that a name may have after branches that assign it differently."""
 
     meanings: tuple[Meaning, ...]
 

@@ -83,7 +83,7 @@ Unread: TypeAlias = UnreadField | DeliveredMessages | OlderMessages
 
 
 def unread_state(model: Model) -> tuple[Unread, ...]:
-    """What nothing in the model reads any more, as its text says; empty for a text of too many calls."""
+    """Return the fields and messages that the source of the model does not read; empty if it has too many calls."""
     classes = tuple(dict.fromkeys(records_in(model.spec.state_class)))
     reads = Reads(frozenset(name for cls in classes for name in cls.fields), domains(classes))
     try:
@@ -141,7 +141,7 @@ def _mattering(reads: Reads) -> frozenset[str]:
 
 
 def _is_set_anew(name: str, test: str, live: Values, reads: Reads) -> bool:
-    """Whether each expression that makes a record one whose field is read sets the field too, as far as is known."""
+    """Return whether every expression that sets `test` to a live value sets the field too, as far as constants tell."""
     for written in reads.written:
         values, before = dict(written.constants).get(test), dict(written.known).get(test)
         if name not in written.names and values is not None and values & live and not (before and before <= live):
@@ -172,7 +172,7 @@ def destination(message: Any) -> str:
 
 
 def records_in(cls: RecordMeta) -> Iterator[RecordMeta]:
-    """A record class and all whose records its fields can hold, some of them several times."""
+    """Yield a record class and the classes of all records that its fields can hold, some of them several times."""
     yield cls
     for declared in cls.fields.values():
         for held in held_by(declared):
@@ -180,7 +180,7 @@ def records_in(cls: RecordMeta) -> Iterator[RecordMeta]:
 
 
 def held_by(declared: Type) -> Iterator[RecordMeta]:
-    """The record classes, by shape, of the values that a value of this type holds or is."""
+    """Yield the classes, by shape, of the records that a value of this type is or holds."""
     for part in _parts(declared):
         yield from part.cls.shapes
 
