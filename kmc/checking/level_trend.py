@@ -19,7 +19,7 @@ _FLAT = 0.02
 _GUESSED_LEVELS_MIN = 8
 _GUESSED_STATES_MIN = 10_000
 
-TABLE_BYTES = 20
+TABLE_BYTES = 16
 """The memory of a state in the fingerprint table just after the table has grown; see
 `kmc.engine.stores.fingerprint_table`.
 """

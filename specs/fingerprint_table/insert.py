@@ -52,8 +52,8 @@ def home(first, lines):
 
 
 def limit(lines):
-    """`_limit`: how many fingerprints so many lines may hold, 60 percent and at most all slots but one."""
-    return min(lines * LineWords * 3 // 5, lines * LineWords - 1)
+    """`_limit`: how many fingerprints so many lines may hold, five eighths and at most all slots but one."""
+    return min(lines * LineWords * 5 // 8, lines * LineWords - 1)
 
 
 spec.assume(limit(LinesAfter) >= FirstWords * SecondWords + len(Thread) - 1)

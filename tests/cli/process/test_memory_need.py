@@ -63,13 +63,13 @@ def lines_of(need: MemoryNeed, machine: int = 64 * GIGABYTE) -> list[str]:
 
 def test_expected_states_take_a_table_and_what_the_process_takes() -> None:
     need = need_of(100_000_000)
-    # The table grows by half whenever it is 60 % full; 200 MB are taken besides, and 4 MB by each thread.
+    # The table grows by a quarter whenever it is five eighths full; 200 MB are taken besides, and 4 MB by each thread.
     slots = 1 << 20
-    while 0.6 * slots < 101_000_000:
-        slots += slots // 2
+    while 5 / 8 * slots < 101_000_000:
+        slots += slots // 4
     assert need.bytes == pytest.approx(limit_for(slots * 8 + 208 * MEGABYTE, 2), abs=4096)
     assert lines_of(need) == [
-        "Needed: about 1.8 GB of memory, for the 100.0 M states that the manifest expects at 17 bytes a state."
+        "Needed: about 1.6 GB of memory, for the 100.0 M states that the manifest expects at 15 bytes a state."
     ]
     assert need.size == "2G"
 
@@ -83,7 +83,7 @@ def test_wide_fingerprints_and_what_the_process_takes_are_counted() -> None:
 
 def test_the_behavior_graph_of_temporal_properties_is_counted() -> None:
     # Three steps a state.
-    assert need_of(10**8, has_graph=True).bytes_per_state == 17 + 64 + 3 * 36
+    assert need_of(10**8, has_graph=True).bytes_per_state == 15 + 64 + 3 * 36
 
 
 def test_rows_need_memory_where_there_are_no_files() -> None:
@@ -98,7 +98,7 @@ def test_the_levels_stand_for_an_expected_count() -> None:
     assert need.guessed.high is not None
     assert need.bytes == need_of(need.guessed.high).bytes
     (line,) = lines_of(need)
-    assert line.endswith("11.0 to 25.0 M states at 20 bytes a state: a guess from the size of its levels.")
+    assert line.endswith("11.0 to 25.0 M states at 15 bytes a state: a guess from the size of its levels.")
 
 
 def test_levels_without_an_end_give_twice_the_memory() -> None:
@@ -106,8 +106,8 @@ def test_levels_without_an_end_give_twice_the_memory() -> None:
     need = need_of(levels=levels, counters=replace(STOPPED.counters, distinct=sum(levels)))
     assert need.bytes == 600 * MEGABYTE
     assert list(need_lines(need, levels, GIGABYTE, ())) == [
-        "Needed: unknown: levels growing by 2.0, with no end in sight. Twice the memory: 600M hold about 23.9 M states "
-        "at 14 bytes a state."
+        "Needed: unknown: levels growing by 2.0, with no end in sight. Twice the memory: 600M hold about 22.9 M states "
+        "at 13 bytes a state."
     ]
     few = need_of(levels=(1, 2), counters=replace(STOPPED.counters, distinct=3))
     assert lines_of(few)[0].startswith("Needed: unknown: there are too few levels to tell. Twice the memory: 600M")
@@ -134,7 +134,7 @@ def test_another_end_needs_nothing(bound: Bound | None) -> None:
 
 def test_too_little_memory_for_the_expected_states_is_warned_of() -> None:
     assert memory_warning(499_181_537, 300 * MEGABYTE, 64) == (
-        "Warning: The 499.2 M states that the manifest expects take about 8.1 GB of memory, more than the 300 MB there "
+        "Warning: The 499.2 M states that the manifest expects take about 6.6 GB of memory, more than the 300 MB there "
         "are: the search will stop before its end. --shards 16 keeps its states on disk."
     )
     for expected, limit, bits in ((499_181_537, 10 * GIGABYTE, 64), (None, 1, 64), (10**9, None, 64), (10**9, 1, 0)):

@@ -128,8 +128,8 @@ def test_threads_that_insert_the_same_fingerprints_count_each_once(put: Any, wid
     assert sum(pool.run(lambda _: put(table.address, table.slots, memory.address, count))) == count
 
 
-@pytest.mark.parametrize("put", [insert_all, rank_all])
-def test_growing_puts_little_aside(monkeypatch: pytest.MonkeyPatch, put: Any) -> None:
+@pytest.mark.parametrize(("put", "most"), [(insert_all, 3_900), (rank_all, 2_100)])
+def test_growing_puts_little_aside(monkeypatch: pytest.MonkeyPatch, put: Any, most: int) -> None:
     plans: list[Any] = []
     run: Callable[..., None] = FingerprintTable._run
 
@@ -143,8 +143,8 @@ def test_growing_puts_little_aside(monkeypatch: pytest.MonkeyPatch, put: Any) ->
     words = [chosen.getrandbits(64) | 1 for _ in range(300_000)]
     assert call(put, table, words) == len(words)
     grow(table, 400_000)
-    # Fewer than one in a hundred; a thousandth more already means that lines are given up which a thread could fill.
-    assert 0 < plans[-1].aside_count < 2_300
+    # About one in a hundred; a thousandth more already means that lines are given up which a thread could fill.
+    assert 0 < plans[-1].aside_count < most
 
 
 @pytest.mark.slow
@@ -184,11 +184,11 @@ def test_a_rank_is_the_least_so_far_or_equal_to_it_or_neither() -> None:
     assert np.base_repr(answers, 3) == "1201020"  # 1 is LEAST, 2 is EQUAL
 
 
-def test_a_table_is_at_most_sixty_percent_full() -> None:
+def test_a_table_is_at_most_five_eighths_full() -> None:
     table = FingerprintTable(2)
     for count in (1, 2, 10, 1_000, 100_000, 700_000):
         grow(table, count)
-        assert count <= table.limit <= 0.6 * table.slots < table.slots
+        assert count <= table.limit <= 5 / 8 * table.slots < table.slots
 
 
 @given(st.sets(st.one_of(CROWDED, FINGERPRINTS), max_size=50), st.sets(FINGERPRINTS, max_size=50))
