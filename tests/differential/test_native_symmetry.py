@@ -72,6 +72,16 @@ def ring(model: Model) -> Any:
     return first.set(nodes=nodes)
 
 
+def pairs(model: Model) -> Any:
+    """Servers vote for each other in pairs: all look alike, and two that are neighbours may be exchanged or not."""
+    first = first_state(model)
+    servers = list(first.nodes)
+    nodes = first.nodes
+    for one, other in zip(servers[::2], servers[1::2], strict=True):
+        nodes = nodes.set(one, nodes[one].set(voted_for=other)).set(other, nodes[other].set(voted_for=one))
+    return first.set(nodes=nodes)
+
+
 def exchanged(model: Model) -> list[Any]:
     """Two states whose messages have exchanged parts: as sums over words they are the same."""
     cls: Any = model.spec.state_class
@@ -157,10 +167,20 @@ def skip_always(self: Any, code: Any, same: Any) -> None:
     code.emit(Return(Var("best")))
 
 
-def first_class_only(code: Any, entry: Any, layout: Any, marks: Any, change: Any) -> Any:
-    """A signature of messages in which another type keeps its names."""
+def first_class_only(code: Any, words: Any, declared: Any, marks: Any) -> Any:
+    """A signature in which another type keeps its names."""
     own = {cls: mark for cls, mark in marks.items() if mark is not None}
-    return signatures_changed_entry(code, entry, layout, own, change)
+    return signatures_projected(code, words, declared, own)
+
+
+def named_if_odd(words: Any, declared: Any, cls: Any, member: Any, classes: Any) -> Any:
+    """A message counts for members by their number, whether or not it names them."""
+    return x.binary("and", member, x.ONE)
+
+
+def one_exchange(code: Any, order: Any, low: Any, last: Any) -> Any:
+    """A group is not rotated: only its first two members are exchanged."""
+    return order
 
 
 def summed(entry: Any, number: int, base: int = 0) -> Any:
@@ -173,16 +193,28 @@ def in_place(code: Any, key: Any, tables: Any) -> Any:
     return [Const(number) for number in range(key_count(key))]
 
 
-signatures_changed_entry = signatures.changed_entry
+signatures_projected = project.projected
 PLANTED = {
     "a field left out of the permutation": (permute.Permutation, "_sequence", no_sequences),
     "keys that stay": (permute, "_image_numbers", in_place),
     "a signature that is not invariant": (project.Projection, "member", by_name),
-    "a signature with names of another type": (signatures, "changed_entry", first_class_only),
+    "a signature that leaves messages out by their number": (signatures, "is_named", named_if_odd),
+    "a signature with names of another type": (signatures, "projected", first_class_only),
     "one order among equals": (canonical, "next_order_function", no_next_order),
     "equals that may not be exchanged": (canonical.CanonicalPermutation, "_skip_if_interchangeable", skip_always),
     "wide elements as sums": (fingerprint_kernels, "entry_term", summed),
 }
+
+
+@pytest.mark.parametrize("rotates", [True, False])
+def test_members_in_pairs_are_interchangeable_only_as_pairs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rotates: bool
+) -> None:
+    """The exchange of the first two members leaves the state as it is; only the rotation of all four does not."""
+    if not rotates:
+        monkeypatch.setattr(canonical, "_rotated", one_exchange)
+    model = zoo(tmp_path, "four", "SYMMETRY servers")
+    assert any(orbit_faults(kernels_of(model), [pairs(model)])) is not rotates
 
 
 @pytest.mark.slow

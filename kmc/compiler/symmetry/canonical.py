@@ -7,8 +7,8 @@ for members that are still tied. Among members with equal signatures all orders 
 the least hash wins. That hash uses other salts than the fingerprint, so the fingerprint of the chosen state is not the
 least of several.
 
-Members usually have equal signatures because they are interchangeable. So if no exchange of two neighbours in an order
-changes the hash, no permutation does, and the other orders are not tried.
+Members usually have equal signatures because they are interchangeable. Every order of a group can be made by exchanging
+its first two members and by rotating it: if neither changes the hash, no order does, and the others are not tried.
 
 Members that a spawned type has not given out yet keep their indices.
 """
@@ -22,6 +22,7 @@ from kmc.compiler.ir.nodes import Break, CallKernel, Const, Expr, Function, If, 
 from kmc.compiler.symmetry.member_change import MEMBER_BITS
 from kmc.compiler.symmetry.signatures import ROW, Signatures, Subject, keys_in_use
 from kmc.compiler.values.code import Code
+from kmc.runtime.state_layout import WORD
 
 MEMBERS_MAX = 16
 """Members of all permuted classes together: a table is one word."""
@@ -207,28 +208,35 @@ class CanonicalPermutation:
         return code.keep(table, "table")
 
     def _skip_if_interchangeable(self, code: Code, same: Expr) -> None:
-        """Return the first order if no exchange of neighbours with equal signatures changes the weight."""
+        """Return the first order if all members with equal signatures are interchangeable.
+
+        In each group, two changes of the order are tried, from which all others can be made: the exchange of the first
+        two members, and the rotation of the whole group. Neither may change the weight.
+        """
         several = x.binary("ult", x.ONE, Intrinsic("popcount", (same,)))
+        order = Var("order")
 
-        def exchange(position: Expr) -> None:
-            alike = x.extract(same, position, 1)
+        def attempt_at(position: Expr) -> None:
+            begins = x.negate(x.extract(x.binary("shl", same, x.ONE), position, 1))
+            ends = x.negate(x.extract(x.binary("lshr", same, x.ONE), position, 1))
+            low = code.keep(x.binary("mul", position, Const(MEMBER_BITS)))
+            exchanged = code.capture(lambda: code.emit(Let("first", low), Let("turned", _exchanged(code, order, low))))
+            rotated = code.capture(lambda: code.emit(Let("turned", _rotated(code, order, Var("first"), low))))
+            code.emit(Let("turned", order))
+            code.branch(begins, exchanged, code.capture(lambda: code.branch(ends, rotated)))
+            code.branch(x.negate(x.eq(Var("turned"), order)), code.capture(compare))
 
-            def one() -> None:
-                low = x.binary("mul", position, Const(MEMBER_BITS))
-                high = x.add(low, Const(MEMBER_BITS))
-                order = Var("order")
-                difference = x.binary("xor", x.extract(order, low, MEMBER_BITS), x.extract(order, high, MEMBER_BITS))
-                difference = code.keep(difference)
-                both = x.binary("or", x.place_at(difference, low), x.place_at(difference, high))
-                code.emit(*self._weighed("other", self._table(code, x.binary("xor", order, both))))
-                code.emit(If(x.negate(x.eq(Var("other"), Var("weight"))), (Let("alike", x.ZERO), Break("exchanges"))))
+        def compare() -> None:
+            code.emit(*self._weighed("other", self._table(code, Var("turned"))))
+            code.emit(If(x.negate(x.eq(Var("other"), Var("weight"))), (Let("alike", x.ZERO), Break("attempts"))))
 
-            code.branch(alike, code.capture(one))
+        def one(position: Expr) -> None:
+            code.branch(x.extract(same, position, 1), code.capture(lambda: attempt_at(position)))
 
         def attempt() -> None:
-            code.emit(Let("alike", x.ONE))
-            body = code.capture(lambda: code.count_up(x.ZERO, Const(len(self._members) - 1), exchange, "place"))
-            code.block("exchanges", body)
+            code.emit(Let("alike", x.ONE), Let("first", x.ZERO))
+            body = code.capture(lambda: code.count_up(x.ZERO, Const(len(self._members) - 1), one, "place"))
+            code.block("attempts", body)
             code.emit(If(Var("alike"), (Return(Var("best")),)))
 
         code.branch(several, code.capture(attempt))
@@ -246,6 +254,26 @@ class CanonicalPermutation:
 
         code.emit(Let("least", Var("weight")))
         code.loop("orders", code.capture(one))
+
+
+def _exchanged(code: Code, order: Expr, low: Expr) -> Expr:
+    """An order with two neighbours exchanged, of which the bits of the first begin at `low`."""
+    high = x.add(low, Const(MEMBER_BITS))
+    difference = x.binary("xor", x.extract(order, low, MEMBER_BITS), x.extract(order, high, MEMBER_BITS))
+    difference = code.keep(difference)
+    return x.binary("xor", order, x.binary("or", x.place_at(difference, low), x.place_at(difference, high)))
+
+
+def _rotated(code: Code, order: Expr, low: Expr, last: Expr) -> Expr:
+    """An order with a group rotated by one place: its bits begin at `low`, those of its last pair at `last`."""
+    # A group is at least two members, and at most 64 bits.
+    width = code.keep(x.add(x.sub(last, low), Const(2 * MEMBER_BITS)))
+    mask = code.keep(x.binary("lshr", Const(-1), x.sub(Const(WORD), width)))
+    group = code.keep(x.binary("and", x.binary("lshr", order, low), mask))
+    end = x.sub(width, Const(MEMBER_BITS))
+    turned = x.binary("or", x.binary("lshr", group, Const(MEMBER_BITS)), x.binary("shl", group, end))
+    difference = x.binary("xor", group, x.binary("and", turned, mask))
+    return x.binary("xor", order, x.binary("shl", difference, low))
 
 
 def firsts(classes: tuple[Any, ...]) -> tuple[int, ...]:

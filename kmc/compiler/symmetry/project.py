@@ -10,16 +10,16 @@ the class are anonymous. The result has as many words as the value; words beyond
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Const, Expr, Intrinsic
-from kmc.compiler.symmetry.member_change import MemberChange, mentions
+from kmc.compiler.symmetry.member_change import MemberChange, mentions, part_words
 from kmc.compiler.symmetry.permute import pair_numbers
 from kmc.compiler.values.code import Code
 from kmc.compiler.values.packing import Words, array_of, keep_words
-from kmc.lang.types import IdentType, MapType, PairType, RecordType, SeqType, Type, UnionType
+from kmc.lang.types import IdentType, MapType, PairType, RecordType, SeqType, SetType, Type, UnionType
 from kmc.runtime.state_layout import (
     WORD,
     Place,
@@ -27,6 +27,7 @@ from kmc.runtime.state_layout import (
     key_count,
     layout_of,
     record_layout,
+    scalar_count,
     union_layout,
 )
 
@@ -90,6 +91,65 @@ def unmoved_bits(declared: Type, classes: Distinguished) -> tuple[int, ...]:
         case _:
             pass
     return tuple(masks)
+
+
+def is_named(words: Words, declared: Type, cls: Any, member: Expr, classes: Distinguished) -> Expr | None:
+    """Whether a value says something of a member of a class: 1 or 0; None for a type where that is not cheap to see.
+
+    A map says something of a key whose item is not 0. Equivariant under permutations of `classes`, as `projected` is.
+    """
+    match declared:
+        case IdentType(owner) if owner is cls:
+            return x.eq(words[0], member)
+        case SetType(IdentType(owner)) if owner is cls:
+            return x.extract(words[0], member, 1)
+        case MapType(IdentType(owner), value, total=True) if owner is cls and layout_of(declared).narrow:
+            array = array_of(declared)
+            bits = array.element.bits
+            item = x.extract(words[0], x.add(Const(array.head_bits), x.binary("mul", member, Const(bits))), bits)
+            # An item that holds a member could be 0 because that is the first of its class.
+            return None if mentions(value, classes) else x.negate(x.eq(item, x.ZERO))
+        case RecordType(record) if len(record.shapes) == 1:
+            places = record_layout(record.shapes[0]).fields
+            there: Expr = x.ONE
+            parts = [(places[name], kind, there) for name, kind in record.shapes[0].fields.items()]
+            return _is_named_in(words, parts, cls, member, classes)
+        case UnionType() | RecordType() if union_layout(declared).coded:
+            return _is_coded(words[0], declared, cls, member)
+        case UnionType() | RecordType():
+            union = union_layout(declared)
+            tag = x.extract(words[0], 0, union.tag_bits)
+            alternatives = enumerate(union.alternatives, int(union.optional))
+            parts = [(union.payload, kind, x.eq(tag, Const(index))) for index, kind in alternatives]
+            return _is_named_in(words, parts, cls, member, classes)
+        case _:
+            return None
+
+
+def _is_named_in(
+    words: Words, parts: Sequence[tuple[Place, Type, Expr]], cls: Any, member: Expr, classes: Distinguished
+) -> Expr | None:
+    """Whether one of the parts, each with its place, type, and whether it is there, says something of a member."""
+    named: Expr = x.ZERO
+    for place, kind, there in parts:
+        if mentions(kind, {cls: None}):
+            held = is_named(part_words(words, place, kind), kind, cls, member, classes)
+            if held is None:
+                return None
+            named = x.either(named, x.both(there, held))
+    return named
+
+
+def _is_coded(word: Expr, declared: UnionType | RecordType, cls: Any, member: Expr) -> Expr:
+    """Whether a union in one code is the member."""
+    union = union_layout(declared)
+    named: Expr = x.ZERO
+    first = int(union.optional)
+    for alternative in union.alternatives:
+        if isinstance(alternative, IdentType) and alternative.cls is cls:
+            named = x.either(named, x.eq(word, x.add(member, Const(first))))
+        first += scalar_count(alternative)
+    return named
 
 
 def digest(code: Code, words: Words) -> Expr:

@@ -16,12 +16,12 @@ from typing import Any
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Const, Expr, Function, Let, Return, Var
 from kmc.compiler.symmetry.member_change import mentions, part_words
-from kmc.compiler.symmetry.project import SIGNATURE_SALT, Distinguished, digest, projected, unmoved_bits
+from kmc.compiler.symmetry.project import SIGNATURE_SALT, Distinguished, digest, is_named, projected, unmoved_bits
 from kmc.compiler.values.code import Code
 from kmc.compiler.values.packing import Words, array_of, combine, keep_words
 from kmc.lang.types import IdentType, MapType, RecordMeta, RecordType, Type
 from kmc.runtime.hashing import network_salt
-from kmc.runtime.state_layout import NetworkLayout, Place, RowLayout, layout_of, record_layout
+from kmc.runtime.state_layout import WORD, NetworkLayout, Place, RowLayout, layout_of, record_layout
 
 ROW = "row"
 _MEMBER = "member"
@@ -199,15 +199,31 @@ class Signatures:
         return Function(self.seen_name, (ROW,), (_MEMBER,), code.statements(), frozenset({ROW}))
 
     def _message(self, code: Code, network: int, layout: NetworkLayout, _: Expr, entry: Words) -> None:
-        changed = changed_entry(
-            code,
-            entry,
-            layout,
-            self._distinguished,
-            lambda words, kind: projected(code, words, kind, self._distinguished),
-        )
-        changed = keep_words(code, changed)
-        code.emit(Let("total", x.add(Var("total"), entry_term(changed, network, SIGNATURE_SALT))))
+        """Add the term of a message, projected. One that does not name the member says nothing of it, and is left out
+        where that is cheap to see: most messages name two members.
+        """
+        tag = code.keep(x.extract(entry[0], layout.count_bits, layout.tag_bits), "tag")
+        head = (x.extract(entry[0], 0, layout.count_bits + layout.tag_bits),)
+        for index, shape in enumerate(layout.shapes):
+            declared = RecordType(shape)
+            if not mentions(declared, {self._cls: None}):
+                continue
+
+            def add(declared: RecordType = declared) -> None:
+                inner = projected(code, part_words(entry, layout.payload, declared), declared, self._distinguished)
+                pieces = [
+                    (Place(0, 0), layout.count_bits + layout.tag_bits, head),
+                    (layout.payload, layout_of(declared).bits, inner),
+                ]
+                changed = keep_words(code, combine(layout.words, pieces))
+                code.emit(Let("total", x.add(Var("total"), entry_term(changed, network, SIGNATURE_SALT))))
+
+            def add_if_named(declared: RecordType = declared, add: Callable[[], None] = add) -> None:
+                payload = part_words(entry, layout.payload, declared)
+                named = is_named(payload, declared, self._cls, Var(_MEMBER), self._distinguished)
+                code.branch(x.ONE if named is None else named, code.capture(add))
+
+            code.branch(x.eq(tag, Const(index)), code.capture(add_if_named))
 
     def _item(self, code: Code, declared: MapType, place: Place, member: Expr) -> Words:
         """The item of a member in a map keyed by the class, or 0; in a partial map, first whether there is one."""
@@ -219,16 +235,22 @@ class Signatures:
         return (there, *(x.select(there, word, x.ZERO) for word in item))
 
     def _projected_parts(self, code: Code, words: Words, declared: Type) -> Words:
-        """The parts of an item that mention the class, projected."""
+        """The parts of an item that mention the class, projected, and packed into few words."""
         if not isinstance(declared, RecordType) or len(declared.cls.shapes) > 1:
             return projected(code, words, declared, self._distinguished)
         cls = declared.cls.shapes[0]
         places = record_layout(cls).fields
+        narrow: list[tuple[int, Words]] = []
         projections: list[Expr] = []
         for name, kind in cls.fields.items():
             if mentions(kind, {self._cls: None}):
-                projections.extend(projected(code, part_words(words, places[name], kind), kind, self._distinguished))
-        return tuple(projections)
+                part = projected(code, part_words(words, places[name], kind), kind, self._distinguished)
+                layout = layout_of(kind)
+                if layout.narrow:
+                    narrow.append((layout.bits, part))
+                else:
+                    projections.extend(part)
+        return (*_packed(narrow), *projections)
 
     def _weighted(self, code: Code, declared: MapType, place: Place) -> Expr:
         """Digest the items of a map keyed by another permuted class that mention the member, salted by the key's
@@ -254,13 +276,30 @@ class Signatures:
 
         def one(other: Expr) -> None:
             words = keep_words(code, item_at(declared, place, other))
-            term = x.mix(digest(code, self._projected_parts(code, words, declared.value)), Const(salt))
             counts = x.negate(x.eq(other, Var(_MEMBER)))
             if not declared.total:
                 counts = x.both(counts, x.extract(_head(declared, place), other, 1))
-            code.emit(Let("total", x.add(Var("total"), x.select(counts, term, x.ZERO))))
+            named = is_named(words, declared.value, self._cls, Var(_MEMBER), self._distinguished)
+
+            def add() -> None:
+                term = x.mix(digest(code, self._projected_parts(code, words, declared.value)), Const(salt))
+                code.emit(Let("total", x.add(Var("total"), term)))
+
+            code.branch(counts if named is None else x.both(counts, named), code.capture(add))
 
         code.count_up(x.ZERO, Const(len(self._cls.members)), one)
+
+
+def _packed(parts: list[tuple[int, Words]]) -> Words:
+    """Narrow parts, each with its number of bits, side by side in as few words as they fill in this order."""
+    pieces: list[tuple[Place, int, Words]] = []
+    word = bit = 0
+    for bits, part in parts:
+        if bit + bits > WORD:
+            word, bit = word + 1, 0
+        pieces.append((Place(word, bit), bits, part))
+        bit += bits
+    return combine(word + 1, pieces) if pieces else ()
 
 
 def keys_in_use(subject: Subject, cls: Any) -> Expr:

@@ -40,6 +40,18 @@ class Node(Record):
     acks: PartialMap[Server, Int(0, 1)]
 
 
+class Look(Record):
+    at: Opt[Server]
+    over: Set[Server]
+    ends: Map[Server, Int(0, 2)]
+    lease: Lease | Role | None
+
+
+class Taste(Record):
+    at: Opt[Server]
+    likes: Map[Server, Value]
+
+
 class Wide(Record):
     seen: Map[Server, Seq[Int(0, 7), 5]]
     big: Seq[Entry, 15]
@@ -63,6 +75,8 @@ class Answer(Message):
 
 class State(Record):
     nodes: Map[Server, Node]
+    looks: Map[Server, Look]
+    tastes: Map[Server, Taste]
     wides: Map[Server, Wide]
     some_wides: PartialMap[Server, Wide]
     leader: Opt[Server]
@@ -88,6 +102,8 @@ def init():
     first = Server.at(1)
     yield State(
         nodes={s: node for s in Server},
+        looks={s: Look(at=None, over=set(), ends={t: 0 for t in Server}, lease=None) for s in Server},
+        tastes={s: Taste(at=None, likes={t: Value.at(1) for t in Server}) for s in Server},
         wides={s: Wide(seen={t: [] for t in Server}, big=[], peer=first) for s in Server},
         some_wides={}, leader=None, union=None, lease=None, talks={p: True for p in pairs(Server)}, costs={},
         last=None, order=[], owner={v: None for v in Value}, holders={r: set() for r in Role}, cut=set(), sent=set(),
