@@ -40,7 +40,7 @@ class CompileLog:
         self._in_work: dict[int, tuple[str, float]] = {}
         self._begun = 0
         self.ended = 0
-        self._cache_fault: CacheFault | None = None
+        self._cache_faults: list[CacheFault] = []
         self._is_told = False
 
     @contextmanager
@@ -72,23 +72,23 @@ class CompileLog:
         return time.monotonic() - min(begun) if begun else 0.0
 
     def not_kept(self, fault: CacheFault) -> None:
-        """Compiled code could not be written to the cache; the first reason is the one that is reported."""
+        """Record that compiled code could not be written to the cache."""
         with self._lock:
-            self._cache_fault = self._cache_fault or fault
+            self._cache_faults.append(fault)
 
     @property
-    def cache_fault(self) -> CacheFault | None:
-        """The reason why compiled code could not be cached, reported or not; None if it could."""
+    def cache_faults(self) -> tuple[CacheFault, ...]:
+        """The reasons why compiled code could not be cached so far, reported or not, the oldest first."""
         with self._lock:
-            return self._cache_fault
+            return tuple(self._cache_faults)
 
     def fault_to_tell(self) -> CacheFault | None:
-        """Why compiled code could not be kept, once; None afterwards, and where it could."""
+        """The first reason why compiled code could not be kept, once; None afterwards, and where it could."""
         with self._lock:
-            if self._cache_fault is None or self._is_told:
+            if not self._cache_faults or self._is_told:
                 return None
             self._is_told = True
-            return self._cache_fault
+            return self._cache_faults[0]
 
 
 LOG = CompileLog()

@@ -64,7 +64,7 @@ def check(request: CheckRequest, surroundings: Surroundings | None = None, warni
     `warnings` of the caller join those of the result. Raises KmcError for mistakes in the request, the spec or the
     model, and SystemFault where memory, a disk or a cluster fails. A violation, a bound and an interrupt are outcomes.
     """
-    around = surroundings or Surroundings()
+    around, faults_before = surroundings or Surroundings(), len(LOG.cache_faults)
     model = request.model
     refuse_changes(request)
     problem = accepted_problem(model)
@@ -86,12 +86,10 @@ def check(request: CheckRequest, surroundings: Surroundings | None = None, warni
         has_files=directory is not None,
         has_graph=bool(model.temporal),
     )
-    fault = LOG.cache_fault
+    # Earlier checks of this process have said so of theirs.
+    faults = LOG.cache_faults[faults_before:]
     return replace(
-        judge(request, result),
-        example=example,
-        memory_need=need,
-        cache_warning=None if fault is None else fault.text,
+        judge(request, result), example=example, memory_need=need, cache_warning=faults[0].text if faults else None
     )
 
 

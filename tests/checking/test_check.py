@@ -45,6 +45,16 @@ def test_where_a_search_holds_its_states_changes_nothing(place: SearchPlace, tmp
     assert (found.result.levels, found.status) == (alone.result.levels, ExitStatus.OK)
 
 
+def test_a_cache_that_could_not_be_written_is_a_warning_of_the_check_that_compiled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("KMC_CACHE_DIR", str(tmp_path / "file"))
+    assert "Compiled code cannot be kept" in (check(of("smoke")).cache_warning or "")
+    monkeypatch.setenv("KMC_CACHE_DIR", str(tmp_path / "folder"))
+    assert check(of("smoke")).cache_warning is None
+
+
 def test_the_acceptance_decides_the_status_and_nothing_else() -> None:
     accepted = [Acceptance(), Acceptance(bounded_ok=True), Acceptance(expect=True)]
     found = [check(of("solution", limits=Limits(states=3), acceptance=accepts)) for accepts in accepted]

@@ -25,6 +25,7 @@ from support.commands.golden_texts import assert_golden, golden_texts
 from support.faults.full_memory import LIMIT, use_up_memory
 
 import kmc.cli.running.child_check as child_check
+from kmc.checking import check as checking
 from kmc.cli.commands import check_all
 from kmc.compile_log import CacheFault, CompileLog
 
@@ -252,9 +253,14 @@ def test_the_json_object_has_all_results() -> None:
 
 @pytest.mark.usefixtures("checks")
 def test_each_warning_of_the_checks_is_printed_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    log = CompileLog()
-    log.not_kept(CacheFault("/proc/nope", "No such file"))
-    monkeypatch.setattr("kmc.checking.check.LOG", log)
+    log, search = CompileLog(), checking._searched
+
+    def searched(*given: Any) -> Any:
+        log.not_kept(CacheFault("/proc/nope", "No such file"))
+        return search(*given)
+
+    monkeypatch.setattr(checking, "LOG", log)
+    monkeypatch.setattr(checking, "_searched", searched)
     ran = kmc("check", "counter", "--all", *QUICK, "--json")
     (warning,) = json.loads(ran.stdout)["warnings"]
     assert warning.startswith("Compiled code cannot be kept in /proc/nope (No such file)")

@@ -192,7 +192,7 @@ def test_a_guess_says_states_memory_and_an_end() -> None:
     trend, states, memory, end = outlook(counters, Scale(), NOON, guess(bell))
     assert trend == "levels growing by 1.02"
     assert states == "guess: 11.0 to 25.0 M states"
-    assert memory == "memory up to 520 MB"
+    assert memory == "memory up to 423 MB"
     assert end == "ends about 12:11"
     assert guess(bell[:5]) is None
 
