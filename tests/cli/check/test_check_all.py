@@ -168,8 +168,10 @@ def test_kinds_and_costs_choose_what_is_checked(
 
 
 @pytest.mark.usefixtures("checks")
-def test_the_verdict_is_not_expected_where_the_time_ran_out() -> None:
-    words = ("counter", "--kind", "finding", "--total-timeout", "0.000001", "--bounded-ok")
+def test_the_verdict_is_not_expected_where_the_time_ran_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Two seconds pass between two looks at the clock: a real one may not move at all.
+    monkeypatch.setattr(check_all, "time", SimpleNamespace(monotonic=itertools.count(1000.0, 2.0).__next__))
+    words = ("counter", "--kind", "finding", "--total-timeout", "1s", "--bounded-ok")
     status, summary = json_of(*words)
     assert (status, summary["result"], summary["counts"]) == (0, "bound", counts(not_checked=1))
     assert_golden(TEXTS, OUT_OF_TIME, shown(*words)[1])
