@@ -84,6 +84,12 @@ def checks(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     return ran
 
 
+@pytest.fixture
+def jumping_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two seconds pass between two looks at the clock: a real one may not move at all."""
+    monkeypatch.setattr(check_all, "time", SimpleNamespace(monotonic=itertools.count(1000.0, 2.0).__next__))
+
+
 TEXTS = "all_models"
 UNEXPECTED = "a failure, a model left out, a finding and a mutant that survives"
 WARNED = "models with warnings"
@@ -155,10 +161,11 @@ def test_a_model_with_warnings_has_their_number_and_the_command_that_shows_them(
         (["--kind", "finding", "--kind", "mutant"], 10, ["two", "lame"]),
         (["--kind", "model", "--max-cost", "2000000"], 10, ["smoke", "large"]),
         (["--kind", "model", "--strict"], 0, ["smoke"]),
-        (["--kind", "finding", "--total-timeout", "0.000001"], 20, []),
-        (["--kind", "finding", "--total-timeout", "0.000001", "--bounded-ok"], 0, []),
+        (["--kind", "finding", "--total-timeout", "1s"], 20, []),
+        (["--kind", "finding", "--total-timeout", "1s", "--bounded-ok"], 0, []),
     ],
 )
+@pytest.mark.usefixtures("jumping_clock")
 def test_kinds_and_costs_choose_what_is_checked(
     words: list[str], status: int, names: list[str], checks: list[list[str]]
 ) -> None:
@@ -167,10 +174,8 @@ def test_kinds_and_costs_choose_what_is_checked(
     assert all("--expect" in ran and ("--strict" in ran) == ("--strict" in words) for ran in checks)
 
 
-@pytest.mark.usefixtures("checks")
-def test_the_verdict_is_not_expected_where_the_time_ran_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Two seconds pass between two looks at the clock: a real one may not move at all.
-    monkeypatch.setattr(check_all, "time", SimpleNamespace(monotonic=itertools.count(1000.0, 2.0).__next__))
+@pytest.mark.usefixtures("checks", "jumping_clock")
+def test_the_verdict_is_not_expected_where_the_time_ran_out() -> None:
     words = ("counter", "--kind", "finding", "--total-timeout", "1s", "--bounded-ok")
     status, summary = json_of(*words)
     assert (status, summary["result"], summary["counts"]) == (0, "bound", counts(not_checked=1))
