@@ -40,7 +40,9 @@ class CompileLog:
         self._in_work: dict[int, tuple[str, float]] = {}
         self._begun = 0
         self.ended = 0
-        self._cache_faults: list[CacheFault] = []
+        self._first_fault: CacheFault | None = None
+        self._last_fault: CacheFault | None = None
+        self._faults = 0
         self._is_told = False
 
     @contextmanager
@@ -74,21 +76,28 @@ class CompileLog:
     def not_kept(self, fault: CacheFault) -> None:
         """Record that compiled code could not be written to the cache."""
         with self._lock:
-            self._cache_faults.append(fault)
+            self._first_fault = self._first_fault or fault
+            self._last_fault = fault
+            self._faults += 1
 
     @property
-    def cache_faults(self) -> tuple[CacheFault, ...]:
-        """The reasons why compiled code could not be cached so far, reported or not, the oldest first."""
+    def faults(self) -> int:
+        """How often compiled code could not be written to the cache."""
         with self._lock:
-            return tuple(self._cache_faults)
+            return self._faults
+
+    def fault_since(self, faults: int) -> CacheFault | None:
+        """The last reason why compiled code could not be cached, if there were more than so many; else None."""
+        with self._lock:
+            return self._last_fault if self._faults > faults else None
 
     def fault_to_tell(self) -> CacheFault | None:
         """The first reason why compiled code could not be kept, once; None afterwards, and where it could."""
         with self._lock:
-            if not self._cache_faults or self._is_told:
+            if self._first_fault is None or self._is_told:
                 return None
             self._is_told = True
-            return self._cache_faults[0]
+            return self._first_fault
 
 
 LOG = CompileLog()

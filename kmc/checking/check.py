@@ -64,7 +64,7 @@ def check(request: CheckRequest, surroundings: Surroundings | None = None, warni
     `warnings` of the caller join those of the result. Raises KmcError for mistakes in the request, the spec or the
     model, and SystemFault where memory, a disk or a cluster fails. A violation, a bound and an interrupt are outcomes.
     """
-    around, faults_before = surroundings or Surroundings(), len(LOG.cache_faults)
+    around, faults_before = surroundings or Surroundings(), LOG.faults
     model = request.model
     refuse_changes(request)
     problem = accepted_problem(model)
@@ -86,10 +86,13 @@ def check(request: CheckRequest, surroundings: Surroundings | None = None, warni
         has_files=directory is not None,
         has_graph=bool(model.temporal),
     )
-    # Earlier checks of this process have said so of theirs.
-    faults = LOG.cache_faults[faults_before:]
+    # Faults of earlier checks in this process are theirs.
+    fault = LOG.fault_since(faults_before)
     return replace(
-        judge(request, result), example=example, memory_need=need, cache_warning=faults[0].text if faults else None
+        judge(request, result),
+        example=example,
+        memory_need=need,
+        cache_warning=None if fault is None else fault.text,
     )
 
 

@@ -198,7 +198,7 @@ PLANTED = {
     "a field left out of the permutation": (permute.Permutation, "_sequence", no_sequences),
     "keys that stay": (permute, "_image_numbers", in_place),
     "a signature that is not invariant": (project.Projection, "member", by_name),
-    "a signature that leaves messages out by their number": (signatures, "is_named", named_if_odd),
+    "a signature that leaves messages out by their number": (signatures, "refers_to", named_if_odd),
     "a signature with names of another type": (signatures, "projected", first_class_only),
     "one order among equals": (canonical, "next_order_function", no_next_order),
     "equals that may not be exchanged": (canonical.CanonicalPermutation, "_skip_if_interchangeable", skip_always),

@@ -93,10 +93,12 @@ def unmoved_bits(declared: Type, classes: Distinguished) -> tuple[int, ...]:
     return tuple(masks)
 
 
-def is_named(words: Words, declared: Type, cls: Any, member: Expr, classes: Distinguished) -> Expr | None:
-    """Whether a value says something of a member of a class: 1 or 0; None for a type where that is not cheap to see.
+def refers_to(words: Words, declared: Type, cls: Any, member: Expr, classes: Distinguished) -> Expr | None:
+    """Return an expression that is 1 if a packed value refers to a member of `cls`, else 0.
 
-    A map says something of a key whose item is not 0. Equivariant under permutations of `classes`, as `projected` is.
+    A map with members as keys refers to those whose item is not 0. The answer moves with the member under permutations
+    of `classes`, as `projected` does; signatures rely on nothing else. Returns None for the types (sequences, pairs,
+    partial maps) whose values would have to be searched.
     """
     match declared:
         case IdentType(owner) if owner is cls:
@@ -111,45 +113,45 @@ def is_named(words: Words, declared: Type, cls: Any, member: Expr, classes: Dist
             return None if mentions(value, classes) else x.negate(x.eq(item, x.ZERO))
         case RecordType(record) if len(record.shapes) == 1:
             places = record_layout(record.shapes[0]).fields
-            there: Expr = x.ONE
-            parts = [(places[name], kind, there) for name, kind in record.shapes[0].fields.items()]
-            return _is_named_in(words, parts, cls, member, classes)
+            present: Expr = x.ONE
+            fields = [(places[name], kind, present) for name, kind in record.shapes[0].fields.items()]
+            return _any_field_refers(words, fields, cls, member, classes)
         case UnionType() | RecordType() if union_layout(declared).coded:
-            return _is_coded(words[0], declared, cls, member)
+            return _code_is_member(words[0], declared, cls, member)
         case UnionType() | RecordType():
             union = union_layout(declared)
             tag = x.extract(words[0], 0, union.tag_bits)
             alternatives = enumerate(union.alternatives, int(union.optional))
-            parts = [(union.payload, kind, x.eq(tag, Const(index))) for index, kind in alternatives]
-            return _is_named_in(words, parts, cls, member, classes)
+            fields = [(union.payload, kind, x.eq(tag, Const(index))) for index, kind in alternatives]
+            return _any_field_refers(words, fields, cls, member, classes)
         case _:
             return None
 
 
-def _is_named_in(
-    words: Words, parts: Sequence[tuple[Place, Type, Expr]], cls: Any, member: Expr, classes: Distinguished
+def _any_field_refers(
+    words: Words, fields: Sequence[tuple[Place, Type, Expr]], cls: Any, member: Expr, classes: Distinguished
 ) -> Expr | None:
-    """Whether one of the parts, each with its place, type, and whether it is there, says something of a member."""
-    named: Expr = x.ZERO
-    for place, kind, there in parts:
+    """Combine `refers_to` of the fields: each is its place in `words`, its type, and whether it is present, 1 or 0."""
+    any_refers: Expr = x.ZERO
+    for place, kind, present in fields:
         if mentions(kind, {cls: None}):
-            held = is_named(part_words(words, place, kind), kind, cls, member, classes)
-            if held is None:
+            refers = refers_to(part_words(words, place, kind), kind, cls, member, classes)
+            if refers is None:
                 return None
-            named = x.either(named, x.both(there, held))
-    return named
+            any_refers = x.either(any_refers, x.both(present, refers))
+    return any_refers
 
 
-def _is_coded(word: Expr, declared: UnionType | RecordType, cls: Any, member: Expr) -> Expr:
-    """Whether a union in one code is the member."""
+def _code_is_member(word: Expr, declared: UnionType | RecordType, cls: Any, member: Expr) -> Expr:
+    """Return 1 if a union of scalars, packed as one code (see `UnionLayout`), is the member, else 0."""
     union = union_layout(declared)
-    named: Expr = x.ZERO
+    is_member: Expr = x.ZERO
     first = int(union.optional)
     for alternative in union.alternatives:
         if isinstance(alternative, IdentType) and alternative.cls is cls:
-            named = x.either(named, x.eq(word, x.add(member, Const(first))))
+            is_member = x.either(is_member, x.eq(word, x.add(member, Const(first))))
         first += scalar_count(alternative)
-    return named
+    return is_member
 
 
 def digest(code: Code, words: Words) -> Expr:

@@ -2,21 +2,22 @@
 
 `own_k(row, member, ...)` reads the member's own data: its items of maps keyed by the type, and how the other fields of
 the fixed part mention it. `fixed_k(row, member)` reads only those bits of its items that no permutation changes, which
-needs a tenth of the time. `seen_k(row, member)` reads the data of others about it: their items, and all messages. All
-are sums of hashes of projections (`kmc.compiler.symmetry.project`), so members with equal signatures look alike but may
-still differ. Words are hashed whole, so the position of a field and the kind of a message count.
+needs a tenth of the time. `seen_k(row, member)` reads the data of others about it: the items and the messages that
+refer to it. All are sums of hashes of projections (`kmc.compiler.symmetry.project`), so members with equal signatures
+look alike but may still differ. Words are hashed whole, so the position of a field and the kind of a message count.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Const, Expr, Function, Let, Return, Var
 from kmc.compiler.symmetry.member_change import mentions, part_words
-from kmc.compiler.symmetry.project import SIGNATURE_SALT, Distinguished, digest, is_named, projected, unmoved_bits
+from kmc.compiler.symmetry.project import SIGNATURE_SALT, Distinguished, digest, projected, refers_to, unmoved_bits
 from kmc.compiler.values.code import Code
 from kmc.compiler.values.packing import Words, array_of, combine, keep_words
 from kmc.lang.types import IdentType, MapType, RecordMeta, RecordType, Type
@@ -87,22 +88,36 @@ def changed_entry(
     """An entry with the fields of its message changed, where its shape mentions one of the classes."""
     names = [code.fresh("entry") for _ in entry]
     code.emit(*(Let(name, word) for name, word in zip(names, entry, strict=True)))
-    head_bits = layout.count_bits + layout.tag_bits
-    tag = code.keep(x.extract(entry[0], layout.count_bits, layout.tag_bits), "tag")
-    for index, shape in enumerate(layout.shapes):
-        declared = RecordType(shape)
-        if not mentions(declared, classes):
-            continue
 
-        def rewrite(shape: RecordMeta = shape, declared: RecordType = declared) -> None:
-            inner = change(part_words(entry, layout.payload, declared), declared)
-            head = (x.extract(entry[0], 0, head_bits),)
-            bits = record_layout(shape).layout.bits
-            changed = combine(layout.words, [(Place(0, 0), head_bits, head), (layout.payload, bits, inner)])
-            code.emit(*(Let(name, word) for name, word in zip(names, changed, strict=True)))
+    def rewrite(declared: RecordType, payload: Words) -> None:
+        changed = _with_payload(entry, layout, declared, change(payload, declared))
+        code.emit(*(Let(name, word) for name, word in zip(names, changed, strict=True)))
 
-        code.branch(x.eq(tag, Const(index)), code.capture(rewrite))
+    _by_shape(code, entry, layout, classes, rewrite)
     return tuple(Var(name) for name in names)
+
+
+def _by_shape(
+    code: Code,
+    entry: Words,
+    layout: NetworkLayout,
+    classes: Mapping[Any, object],
+    body: Callable[[RecordType, Words], object],
+) -> None:
+    """Emit a case for each message type that can hold members of the classes; `body(type, payload)` emits its code."""
+    tag = code.keep(x.extract(entry[0], layout.count_bits, layout.tag_bits), "tag")
+    for index, declared in enumerate(map(RecordType, layout.shapes)):
+        if mentions(declared, classes):
+            payload = part_words(entry, layout.payload, declared)
+            code.branch(x.eq(tag, Const(index)), code.capture(partial(body, declared, payload)))
+
+
+def _with_payload(entry: Words, layout: NetworkLayout, declared: RecordType, payload: Words) -> Words:
+    """An entry with another payload of the same message type; its count and tag stay."""
+    head_bits = layout.count_bits + layout.tag_bits
+    head = (x.extract(entry[0], 0, head_bits),)
+    pieces = [(Place(0, 0), head_bits, head), (layout.payload, layout_of(declared).bits, payload)]
+    return combine(layout.words, pieces)
 
 
 def entry_term(entry: Words, network: int, base: int = 0) -> Expr:
@@ -199,31 +214,26 @@ class Signatures:
         return Function(self.seen_name, (ROW,), (_MEMBER,), code.statements(), frozenset({ROW}))
 
     def _message(self, code: Code, network: int, layout: NetworkLayout, _: Expr, entry: Words) -> None:
-        """Add the term of a message, projected. One that does not name the member says nothing of it, and is left out
-        where that is cheap to see: most messages name two members.
+        """Add the term of a message, projected. Most messages refer to two members only, so those that do not refer to
+        this one are left out where that is cheap to decide.
         """
-        tag = code.keep(x.extract(entry[0], layout.count_bits, layout.tag_bits), "tag")
-        head = (x.extract(entry[0], 0, layout.count_bits + layout.tag_bits),)
-        for index, shape in enumerate(layout.shapes):
-            declared = RecordType(shape)
-            if not mentions(declared, {self._cls: None}):
-                continue
 
-            def add(declared: RecordType = declared) -> None:
-                inner = projected(code, part_words(entry, layout.payload, declared), declared, self._distinguished)
-                pieces = [
-                    (Place(0, 0), layout.count_bits + layout.tag_bits, head),
-                    (layout.payload, layout_of(declared).bits, inner),
-                ]
-                changed = keep_words(code, combine(layout.words, pieces))
-                code.emit(Let("total", x.add(Var("total"), entry_term(changed, network, SIGNATURE_SALT))))
+        def add_if_relevant(declared: RecordType, payload: Words) -> None:
+            def add() -> None:
+                changed = _with_payload(
+                    entry, layout, declared, projected(code, payload, declared, self._distinguished)
+                )
+                term = entry_term(keep_words(code, changed), network, SIGNATURE_SALT)
+                code.emit(Let("total", x.add(Var("total"), term)))
 
-            def add_if_named(declared: RecordType = declared, add: Callable[[], None] = add) -> None:
-                payload = part_words(entry, layout.payload, declared)
-                named = is_named(payload, declared, self._cls, Var(_MEMBER), self._distinguished)
-                code.branch(x.ONE if named is None else named, code.capture(add))
+            code.branch(self._refers(payload, declared), code.capture(add))
 
-            code.branch(x.eq(tag, Const(index)), code.capture(add_if_named))
+        _by_shape(code, entry, layout, {self._cls: None}, add_if_relevant)
+
+    def _refers(self, words: Words, declared: Type) -> Expr:
+        """Whether a value refers to the member; 1 where that is not cheap to decide."""
+        refers = refers_to(words, declared, self._cls, Var(_MEMBER), self._distinguished)
+        return x.ONE if refers is None else refers
 
     def _item(self, code: Code, declared: MapType, place: Place, member: Expr) -> Words:
         """The item of a member in a map keyed by the class, or 0; in a partial map, first whether there is one."""
@@ -279,19 +289,18 @@ class Signatures:
             counts = x.negate(x.eq(other, Var(_MEMBER)))
             if not declared.total:
                 counts = x.both(counts, x.extract(_head(declared, place), other, 1))
-            named = is_named(words, declared.value, self._cls, Var(_MEMBER), self._distinguished)
 
             def add() -> None:
                 term = x.mix(digest(code, self._projected_parts(code, words, declared.value)), Const(salt))
                 code.emit(Let("total", x.add(Var("total"), term)))
 
-            code.branch(counts if named is None else x.both(counts, named), code.capture(add))
+            code.branch(x.both(counts, self._refers(words, declared.value)), code.capture(add))
 
         code.count_up(x.ZERO, Const(len(self._cls.members)), one)
 
 
 def _packed(parts: list[tuple[int, Words]]) -> Words:
-    """Narrow parts, each with its number of bits, side by side in as few words as they fill in this order."""
+    """Concatenate narrow values, each with its number of bits, into words; none crosses the end of a word."""
     pieces: list[tuple[Place, int, Words]] = []
     word = bit = 0
     for bits, part in parts:

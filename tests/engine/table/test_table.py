@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.kernels.grid import address
 
+from kmc.checking.level_trend import TABLE_BYTES
 from kmc.engine.layout.frontier import signed
 from kmc.engine.loops.compiled_loops import NativeLoop
 from kmc.engine.loops.fingerprint_table_64 import best_rank, contains, insert, lower_rank, ranked_slot
@@ -189,6 +190,13 @@ def test_a_table_is_at_most_five_eighths_full() -> None:
     for count in (1, 2, 10, 1_000, 100_000, 700_000):
         grow(table, count)
         assert count <= table.limit <= 5 / 8 * table.slots < table.slots
+
+
+def test_a_table_that_has_just_grown_takes_the_bytes_that_forecasts_assume() -> None:
+    table = FingerprintTable(1 << 19)
+    count = table.limit + 1
+    grow(table, count)
+    assert table.bytes / count == pytest.approx(TABLE_BYTES, rel=1e-3)
 
 
 @given(st.sets(st.one_of(CROWDED, FINGERPRINTS), max_size=50), st.sets(FINGERPRINTS, max_size=50))
