@@ -28,6 +28,7 @@ LAYERS = (
     ("kmc.actions", "kmc.invariants", "kmc.liveness"),
     ("kmc.spec",),
     ("kmc.frontend",),
+    ("kmc.tla",),
     ("kmc.runtime",),
     # The oracle does not know the compiler, which is tested against it.
     ("kmc.compiler", "kmc.reference"),
