@@ -7,14 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from kmc.actions.action import Action
-
 
 class Coverage:
     """Generated states per action, including actions at zero, in the order of declaration."""
 
-    def __init__(self, actions: Iterable[Action]) -> None:
-        self._generated = {action.title: 0 for action in actions}
+    def __init__(self, titles: Iterable[str]) -> None:
+        self._generated = dict.fromkeys(titles, 0)
 
     def credit(self, counts: Mapping[str, int]) -> None:
         """Add generated states per action title."""

@@ -1,22 +1,17 @@
-"""The breadth-first search of the reference interpreter: level by level, one plain loop, TLC's counting.
+"""The search of the reference interpreter: the states and steps of a spec in Python, for `ValueSearch`.
 
-Invariant: the outcome depends on the model alone. A level in which something fails is finished; the least finding is
-reported (`kmc.reference.states.findings`), and its trace uses the least predecessor at every level, so that every
-engine can report the same one.
-
-A failed evaluation has no effect on the graph: a state in which an action fails has no successors, and a state in which
-an invariant or reachable property fails to evaluate violates no invariant. Both are errors of the run.
+The search itself, its counting and its order of findings are those of `kmc.reference.value_search`. Here are the next
+state relation, the properties and goals of a model, its temporal properties, and the result.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from kmc.actions.coverage import Coverage
-from kmc.actions.relation import AssertionFailure, NextStateRelation, Step
+from kmc.actions.relation import NextStateRelation
 from kmc.errors import InvariantError, KmcError
 from kmc.frontend.growing_variables import GrowthWatch
 from kmc.frontend.model import Model
@@ -24,13 +19,11 @@ from kmc.invariants.kinds import Role
 from kmc.invariants.properties import Predicate, holds
 from kmc.lang.records import State
 from kmc.liveness.problem import TemporalProblem
-from kmc.process import cpu_seconds, memory_bytes, peak_memory_bytes
-from kmc.reference.search_end import SearchEnd, reported_verdict, search_end
-from kmc.reference.states.findings import Finding, Findings
+from kmc.process import cpu_seconds, peak_memory_bytes
+from kmc.reference.search_end import reported_verdict
 from kmc.reference.states.identity import StateSet, ViewOrder
 from kmc.reference.states.initial import initial_states
 from kmc.reference.states.replay import check_violation, error_at_end
-from kmc.reference.states.state_graph import StateGraph
 from kmc.reference.states.traces import trace_of
 from kmc.reference.temporal.behaviours import GrowingBehaviours
 from kmc.reference.temporal.early_refutations import ObviousEarlyLassos
@@ -45,15 +38,15 @@ from kmc.reference.temporal.verdicts import (
     lasso_seconds,
     temporal_verdicts,
 )
+from kmc.reference.value_search import Failed, ValueSearch
 from kmc.result import Bound, Counters, Limits, PropertyVerdict, Result, Verdict, Violation, without_claims
 
 Asked = TypeVar("Asked", bound=Predicate)
 
 ENGINE = "python"
-_CLOCK_EVERY = 128
 
 
-class Search:
+class Search(ValueSearch):
     """One run over a model.
 
     `start` replaces the initial states; `keep_going` continues after a violation, as TLC's -continue does; `progress`
@@ -76,28 +69,23 @@ class Search:
     ) -> None:
         model = model.searched
         spec = model.spec
+        super().__init__(
+            StateSet(spec.state_class, model.symmetry, model.view, _order(model, view_order)),
+            [action.title for action in spec.actions],
+            limits or Limits(),
+            checks_deadlock=model.deadlock,
+            keep_going=keep_going,
+            progress=progress,
+        )
         self._model = model
-        self._limits = limits or Limits()
-        self._keep_going = keep_going
         self._start = start
         self._problem = problem
         self._early = ObviousEarlyLassos(problem) if problem is not None and not keep_going else None
-        self._progress = progress
         self._constrained = bool(model.constraints or model.action_constraints)
         self._relation = NextStateRelation(spec.actions, spec.state_class, spec.files)
-        self._coverage = Coverage(spec.actions)
-        self._findings = Findings()
-        self._generated = self._initial = self._expanded = self._cut = 0
         self._reached: set[Predicate] = set()
         self._wanted = model.predicates(Role.WITNESSED, 1)
-        self._unstored: set[Any] = set()
-        self._failing: set[Any] = set()
-        self._beyond_bound = False
         self._lassos_until: float | None = None
-        self._stopped: Bound | None = None
-        self._began = self._told = time.monotonic()
-        self._cpu_began = cpu_seconds()
-        self.graph = StateGraph(StateSet(spec.state_class, model.symmetry, model.view, _order(model, view_order)))
         self._watch = GrowthWatch()
         self._behaviours = GrowingBehaviours(model, problem, self.graph.states) if problem is not None else None
 
@@ -122,47 +110,7 @@ class Search:
 
     def counters(self) -> Counters:
         """The counters so far."""
-        return Counters(
-            self._generated,
-            len(self.graph.states),
-            len(self.graph.states) - self._expanded,
-            max(1, len(self.graph.levels)),
-            time.monotonic() - self._began,
-            memory_bytes(),
-            levels=tuple(self.graph.levels),
-            growing=self._watch.growing,
-        )
-
-    def _explore(self) -> None:
-        level, expanded = self._first_level(), range(0)
-        depth_limit = self._depth_limit()
-        while self._end(level, expanded) is None:
-            if self._has_states_enough():
-                self._stopped = Bound.STATES
-                return
-            storing = depth_limit is None or len(self.graph.levels) < depth_limit
-            for index in level:
-                if self._expanded % _CLOCK_EVERY == 0 and self._out_of_resources():
-                    return
-                self._expand(index, storing)
-                self._expanded += 1
-            expanded, level = level, self._next_level()
-        if self._beyond_bound:
-            self._stopped = Bound.DEPTH
-
-    def _end(self, level: range, expanded: range) -> SearchEnd | None:
-        """Return why the search ends with a level that was made; `expanded` is the level before it."""
-        return search_end(
-            keep_going=self._keep_going,
-            has_states=bool(level),
-            has_failed=bool(self._findings),
-            is_refuted=lambda: bool(expanded) and self._is_refuted(expanded),
-        )
-
-    def _has_states_enough(self) -> bool:
-        """Return whether a level after the first one reaches the limit on states."""
-        states = self._limits.states
-        return states is not None and len(self.graph.levels) > 1 and len(self.graph.states) >= states
+        return replace(super().counters(), growing=self._watch.growing)
 
     def _is_refuted(self, expanded: range) -> bool:
         """Return whether a temporal property is refuted for certain, now that a level has been expanded."""
@@ -176,42 +124,25 @@ class Search:
             self._early = None
             return False
 
-    def _next_level(self) -> range:
-        """Close a level. A reachable property is evaluated until the end of the level that reaches it."""
+    def _level_made(self, level: range) -> None:
+        """Sample the level. A reachable property is evaluated until the end of the level that reaches it."""
         self._wanted = tuple(prop for prop in self._model.predicates(Role.WITNESSED, 1) if prop not in self._reached)
-        self._findings.close()
-        level = self.graph.commit_level()
         states = self.graph.states
         self._watch.level_made(
             len(self.graph.levels), lambda count: (states[k] for k in level[:: max(1, len(level) // count)])
         )
-        return level
 
+    @property
     def _depth_limit(self) -> int | None:
         limits = [limit for limit in (self._limits.depth, self._model.max_depth) if limit is not None]
         return min(limits, default=None)
 
-    def _out_of_resources(self) -> bool:
-        now = time.monotonic()
-        limits = self._limits
-        if limits.seconds is not None and now - self._began >= limits.seconds:
-            self._stopped = Bound.TIME
-        elif limits.memory_bytes is not None and memory_bytes() >= limits.memory_bytes:
-            self._stopped = Bound.MEMORY
-        if self._progress is not None and now - self._told >= 1.0:
-            self._told = now
-            self._progress(self.counters())
-        return self._stopped is not None
+    @property
+    def _invariants_count(self) -> int:
+        return len(self._model.invariants)
 
-    def _first_level(self) -> range:
-        for state in initial_states(self._model) if self._start is None else (self._start,):
-            self._generated += 1
-            self._initial += 1
-            try:
-                self._take(None, state, in_model=self._in_model(state, None), storing=True)
-            except KmcError as error:
-                self._findings.add(Finding(Verdict.ERROR, None, 0, None, state, None, error))
-        return self._next_level()
+    def _beginnings(self) -> Iterable[Any]:
+        return initial_states(self._model) if self._start is None else (self._start,)
 
     def _in_model(self, state: State, source: Any) -> bool:
         if not self._constrained:
@@ -221,48 +152,13 @@ class Search:
             return False
         return source is None or all(holds(c, files, source, state) for c in model.action_constraints)
 
-    def _expand(self, index: int, storing: bool) -> None:
-        source = self.graph.states[index]
-        fired: dict[str, int] = {}
-        steps, errors = self._steps(source)
-        for action, _, successor in steps:
-            self._generated += 1
-            fired[action.title] = fired.get(action.title, 0) + 1
-            try:
-                in_model = self._in_model(successor, source)
-                self._take(index, successor, in_model=in_model, storing=storing)
-                self._check_step(index, source, successor)
-            except KmcError as error:
-                errors.append(error)
-        self._coverage.credit(fired)
-        for failure in errors:
-            verdict = Verdict.ASSERTION if isinstance(failure, AssertionFailure) else Verdict.ERROR
-            self._findings.add(Finding(verdict, None, 0, None, source, index, failure))
-        if not steps and not errors and self._model.deadlock:
-            self._findings.add(Finding(Verdict.DEADLOCK, None, 0, None, source, index))
-
-    def _steps(self, source: Any) -> tuple[list[Step], list[KmcError]]:
+    def _steps(self, source: Any) -> tuple[Sequence[tuple[str, Any]], list[KmcError]]:
         try:
-            return list(self._relation.steps(source)), []
+            return [(action.title, successor) for action, _, successor in self._relation.steps(source)], []
         except KmcError:
             return [], self._relation.errors(source)
 
-    def _take(self, source: int | None, state: State, *, in_model: bool, storing: bool) -> None:
-        """Handle a generated state: store it unless it is outside of the model or bound, and check it if it is new."""
-        self._cut += not in_model
-        if in_model and storing:
-            is_new = self.graph.offer(source, state)
-        else:
-            if in_model and self.graph.is_known(state):
-                return
-            self._beyond_bound = self._beyond_bound or in_model
-            is_new = state not in self._unstored
-            self._unstored.add(state)
-        # A failing state is recorded for each of its sources, so that the trace can take the least one.
-        if is_new or (self._failing and state in self._failing):
-            self._check_state(source, state)
-
-    def _check_state(self, source: int | None, state: State) -> None:
+    def _judge_state(self, state: Any, *, is_initial: bool) -> tuple[Sequence[Failed], list[KmcError]]:
         invariants = self._model.invariants
         failed, errors = self._ask(invariants, state)
         if self._wanted:
@@ -270,11 +166,7 @@ class Search:
             errors += further
             if not further:
                 self._reached.update(prop for prop in self._wanted if prop not in unreached)
-        for error in errors:
-            self._fail(Finding(Verdict.ERROR, None, 1 + len(invariants), source, state, None, error))
-        for invariant in () if errors else failed:
-            order = invariants.index(invariant)
-            self._fail(Finding(Verdict.VIOLATION, invariant.name, order, source, state))
+        return [(invariants.index(invariant), invariant.name) for invariant in failed], errors
 
     def _ask(self, predicates: tuple[Asked, ...], state: State) -> tuple[list[Asked], list[KmcError]]:
         """The predicates that are false in a state, and the errors of those that fail to evaluate."""
@@ -289,18 +181,10 @@ class Search:
                 errors.append(error)
         return failed, errors
 
-    def _fail(self, finding: Finding) -> None:
-        self._failing.add(finding.state)
-        self._findings.add(finding, self.graph.known.orbit(finding.state))
-
-    def _check_step(self, index: int, source: Any, successor: State) -> None:
+    def _judge_step(self, source: Any, successor: Any) -> Sequence[Failed]:
         properties, files = self._model.predicates(Role.CHECKED, 2), self._model.spec.files
-        failed = [order for order, prop in enumerate(properties) if not holds(prop, files, source, successor)]
-        for order in failed:
-            position = len(self._model.invariants) + order
-            self._findings.add(
-                Finding(Verdict.VIOLATION, properties[order].name, position, index, successor, is_step=True)
-            )
+        return [(order, prop.name) for order, prop in enumerate(properties)
+                if not holds(prop, files, source, successor)]  # fmt: skip
 
     def _temporal(self, problem: TemporalProblem) -> TemporalOutcome:
         initial = self.graph.levels[0] if self.graph.levels else 0

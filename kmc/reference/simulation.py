@@ -115,7 +115,7 @@ class _Simulation:
         self._progress = progress
         self._random = Random(seed)
         self._relation = NextStateRelation(spec.actions, spec.state_class, spec.files)
-        self._coverage = Coverage(spec.actions)
+        self._coverage = Coverage(action.title for action in spec.actions)
         self._unreached = list(model.predicates(Role.WITNESSED, 1))
         self._behaviours = self._generated = self._longest = 0
         self._stop = _Stop()

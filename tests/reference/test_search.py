@@ -16,7 +16,7 @@ from support.specs.small import COUNTER, PHILOSOPHERS, RIVER, TOKENS, model_of
 from kmc.compiler.view_order import fingerprint_order
 from kmc.errors import ExitStatus
 from kmc.frontend.model import Model
-from kmc.reference import search as search_module
+from kmc.reference import value_search
 from kmc.reference.search import Search
 from kmc.result import Bound, Limits, Result, Verdict
 
@@ -403,17 +403,17 @@ class TestLimits:
 
     def test_limits_are_looked_at_every_so_many_states(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         memory = iter([0, 100, 0])
-        monkeypatch.setattr(search_module, "memory_bytes", lambda: next(memory))
+        monkeypatch.setattr(value_search, "memory_bytes", lambda: next(memory))
         model = model_of(tmp_path, COUNTER, "CONSTANT Limit = 99 CHECK_DEADLOCK FALSE")
-        monkeypatch.setattr(search_module, "_CLOCK_EVERY", 40)
+        monkeypatch.setattr(value_search, "_CLOCK_EVERY", 40)
         result = Search(model, Limits(memory_bytes=10)).run()
         assert (result.bound, result.counters.distinct, result.counters.left) == (Bound.MEMORY, 41, 1)
 
     def test_progress_is_told_about_once_a_second(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         told: list[float] = []
         clock = count()
-        monkeypatch.setattr(search_module, "_CLOCK_EVERY", 1)
-        monkeypatch.setattr(search_module, "time", SimpleNamespace(monotonic=lambda: next(clock) / 4))
+        monkeypatch.setattr(value_search, "_CLOCK_EVERY", 1)
+        monkeypatch.setattr(value_search, "time", SimpleNamespace(monotonic=lambda: next(clock) / 4))
         model = model_of(tmp_path, COUNTER, "CONSTANT Limit = 40 CHECK_DEADLOCK FALSE")
         Search(model, progress=lambda counters: told.append(counters.seconds)).run()
         assert len(told) > 5
@@ -439,7 +439,7 @@ class TestLimits:
                 raise KeyboardInterrupt
             return 0
 
-        monkeypatch.setattr(search_module, "memory_bytes", interrupted_once)
+        monkeypatch.setattr(value_search, "memory_bytes", interrupted_once)
         result = Search(model, Limits(memory_bytes=10)).run()
         assert (result.verdict, result.counters.generated) == (Verdict.INTERRUPTED, 1)
 

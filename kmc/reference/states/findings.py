@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from typing import Any
 
 from kmc.errors import KmcError
 from kmc.lang.order import SortKey
-from kmc.lang.records import State
 from kmc.reference.states.state_graph import StateGraph
 from kmc.result import Verdict
 
@@ -27,7 +27,7 @@ class Finding:
     name: str | None
     order: int
     source: int | None
-    state: State
+    state: Any
     index: int | None = None
     error: KmcError | None = None
     is_step: bool = False

@@ -42,9 +42,9 @@ class StateSet:
         self._swaps_of: dict[tuple[frozenset[Any], ...], list[_Remembered]] = {}
         self._kept = _kept_fields(state_class, view)
         self.has_view = view is not None
-        self.precedence = order or self.rank
+        self._order = order
 
-    def find(self, state: State) -> int | None:
+    def find(self, state: Any) -> int | None:
         """The number of the state that counts as `state`, or None."""
         index = self._ids.get(self.key(state))
         if index is not None or not self._swaps:
@@ -69,11 +69,15 @@ class StateSet:
         """An order of orbits that depends on values only: the least display order among all permutations."""
         return min(sort_key(image) for image in self.images(state))
 
+    def precedence(self, state: State) -> SortKey:
+        """An order of the states of one view: the least represents it."""
+        return self.rank(state) if self._order is None else self._order(state)
+
     def orbit(self, state: State) -> Hashable:
         """A key that is equal for the permutations of `state` and for no other states."""
         return self.rank(state) if self._swaps else state
 
-    def images(self, state: State) -> list[State]:
+    def images(self, state: Any) -> list[State]:
         """All permutations of `state`, itself first."""
         return [state, *(permute_state(state, swap, memo) for swap, memo in self._swaps_for(state))]
 

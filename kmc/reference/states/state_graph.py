@@ -8,23 +8,55 @@ precedence of the states of the level that have it, and the edges are those that
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Hashable, Sequence
+from typing import Any, Protocol
 
-from kmc.lang.records import State
-from kmc.reference.states.identity import StateSet
+from kmc.lang.order import SortKey
+
+
+class KnownStates(Protocol):
+    """The states found so far, numbered in the order in which they were added.
+
+    States that count as one have one number. `rank` is an order of such classes that depends on values only,
+    `precedence` decides which state of a view represents it, `orbit` is a key of the class, and `images` are the states
+    that symmetry permits to exchange with one, itself first.
+    """
+
+    @property
+    def has_view(self) -> bool:
+        """Whether states that count as one may have different steps."""
+
+    def find(self, state: Any) -> int | None:
+        """Return the number of the state that counts as `state`, or None."""
+
+    def add(self, state: Any) -> int:
+        """Add a state that is not known, and return its number."""
+
+    def rank(self, state: Any) -> SortKey:
+        """Return the place of a state in the order of its class."""
+
+    def precedence(self, state: Any) -> SortKey:
+        """Return the place of a state among those of one view: the least represents it."""
+
+    def orbit(self, state: Any) -> Hashable:
+        """Return a key that is equal for states that symmetry permits to exchange, and for no others."""
+
+    def images(self, state: Any) -> Sequence[Any]:
+        """Return the states that symmetry permits to exchange with `state`, itself first."""
 
 
 class StateGraph:
     """States in the order of discovery; `levels[k]` is their number at level k + 1."""
 
-    def __init__(self, known: StateSet) -> None:
+    def __init__(self, known: KnownStates) -> None:
         self.known = known
-        self.states: list[State] = []
+        self.states: list[Any] = []
         self.levels: list[int] = []
         self._predecessors: list[list[int]] = []
         self._level_start = 0
         self._starts: list[int] = []
 
-    def offer(self, source: int | None, state: State) -> bool:
+    def offer(self, source: int | None, state: Any) -> bool:
         """A state was generated from `source` (None: initially). Store it if it is new; True if it must be checked."""
         index = self.known.find(state)
         if index is None:
@@ -40,20 +72,20 @@ class StateGraph:
             self._predecessors[index].append(source)
         return False
 
-    def _is_winner(self, index: int, state: State) -> bool:
+    def _is_winner(self, index: int, state: Any) -> bool:
         return any(image == self.states[index] for image in self.known.images(state))
 
-    def _challenge(self, index: int, state: State, source: int | None) -> bool:
+    def _challenge(self, index: int, state: Any, source: int | None) -> bool:
         if self.known.precedence(state) < self.known.precedence(self.states[index]):
             self.states[index] = state
             self._predecessors[index] = [] if source is None else [source]
         return True
 
-    def is_known(self, state: State) -> bool:
+    def is_known(self, state: Any) -> bool:
         """Whether a state that counts as `state` has been stored."""
         return self.known.find(state) is not None
 
-    def stored(self, state: State) -> int | None:
+    def stored(self, state: Any) -> int | None:
         """The number of the stored state that equals `state` up to symmetry, or None."""
         index = self.known.find(state)
         return index if index is not None and self._is_winner(index, state) else None

@@ -17,9 +17,8 @@ from kmc.invariants.properties import holds
 from kmc.lang.order import sort_key
 from kmc.lang.records import State
 from kmc.reference.states.findings import Finding
-from kmc.reference.states.identity import StateSet
 from kmc.reference.states.initial import initial_states
-from kmc.reference.states.state_graph import StateGraph
+from kmc.reference.states.state_graph import KnownStates, StateGraph
 from kmc.result import Trace, TraceStep
 
 
@@ -27,7 +26,7 @@ def trace_of(
     model: Model, relation: NextStateRelation, graph: StateGraph, finding: Finding, start: State | None
 ) -> Trace:
     """The trace that shows `finding`; `start` is the given first state, or None for the model's initial states."""
-    orbits = [graph.states[index] for index in _chain(graph, finding)]
+    orbits = [graph.states[index] for index in chain_of(graph, finding)]
     if finding.index is None:
         orbits.append(finding.state)
     beginnings = [start] if start is not None else initial_states(model)
@@ -37,7 +36,7 @@ def trace_of(
 def concrete_trace(
     model: Model,
     relation: NextStateRelation,
-    known: StateSet,
+    known: KnownStates,
     orbits: Sequence[State],
     beginnings: Iterable[State],
     step_name: str | None,
@@ -54,7 +53,8 @@ def concrete_trace(
     return Trace(tuple(steps))
 
 
-def _chain(graph: StateGraph, finding: Finding) -> list[int]:
+def chain_of(graph: StateGraph, finding: Finding) -> list[int]:
+    """Return the numbers of the states on the way to a finding; its own state is one of them if it is stored."""
     if finding.index is not None:
         return graph.chain(finding.index)
     source = [] if finding.source is None else graph.chain(finding.source)
@@ -65,7 +65,7 @@ def _chain(graph: StateGraph, finding: Finding) -> list[int]:
     return source
 
 
-def _same(known: StateSet, state: State, orbit: Any) -> bool:
+def _same(known: KnownStates, state: State, orbit: Any) -> bool:
     return any(image == orbit for image in known.images(state))
 
 
@@ -76,7 +76,7 @@ def _step_fails(model: Model, name: str) -> Callable[[Any, Any], bool]:
 
 def _least_step(
     relation: NextStateRelation,
-    known: StateSet,
+    known: KnownStates,
     source: Any,
     orbit: Any,
     fails: Callable[[Any, Any], bool] | None,
