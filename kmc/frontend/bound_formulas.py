@@ -38,6 +38,7 @@ from kmc.liveness.formulas import (
     ThereExists,
     Truth,
     parts_of,
+    place_of,
     with_parts,
 )
 
@@ -171,14 +172,6 @@ def _text(action: Action, given: dict[int, Any]) -> str:
     ]
     prefix = f"\\E {', '.join(free)}: " if free else ""
     return f"{prefix}{action.title}({', '.join(shown_arguments)})"
-
-
-def place_of(formula: Formula) -> Span | None:
-    """The span of a formula: its own, or that of the first formula in it that has one."""
-    own: Span | None = getattr(formula, "span", None)
-    if own is not None:
-        return own
-    return next((span for part in parts_of(formula) if (span := place_of(part)) is not None), None)
 
 
 def level_of(formula: Formula) -> FormulaLevel:

@@ -9,11 +9,10 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from kmc.errors import KmcError, SpecError
-from kmc.frontend.bound_formulas import Actions, place_of
+from kmc.frontend.bound_formulas import Actions
 from kmc.frontend.model import Model
 from kmc.lang.errors.blame import blamed
 from kmc.lang.showing import shown
-from kmc.liveness.formula_text import group_of, text_of
 from kmc.liveness.formulas import (
     ActionSteps,
     And,
@@ -28,14 +27,12 @@ from kmc.liveness.formulas import (
     Truth,
     constant_truth,
     parts_of,
+    place_of,
 )
-from kmc.liveness.lasso_queries import FairnessCondition, LassoQuery, TemporalCheck
-from kmc.liveness.negation import negated
 from kmc.liveness.predicate_sets import NumberedPredicates
 from kmc.liveness.premises import premises_of
 from kmc.liveness.problem import TemporalProblem
-from kmc.liveness.queries_of_formula import QUERIES_MAX, queries_of
-from kmc.liveness.temporal_core import TooManyCases
+from kmc.liveness.property_checks import check_of, fairness_condition, instances_of_formula
 
 
 def problem_of(model: Model) -> TemporalProblem:
@@ -45,14 +42,16 @@ def problem_of(model: Model) -> TemporalProblem:
     atoms = NumberedPredicates()
     assumed = tuple(_fairness(model, actions))
     formulas = [(prop, _formula(prop, actions, model)) for prop in model.temporal]
-    instances = [(prop, *case) for prop, formula in formulas for case in _instances(formula)]
+    instances = [(prop, *case) for prop, formula in formulas for case in instances_of_formula(formula, shown)]
     if spec.other_actions:
         _refuse_told_apart((*assumed, *(formula for _, formula in formulas)))
-    checks = [(prop, _check(prop, instance, formula, atoms), formula) for prop, instance, formula in instances]
+    checks = [
+        (check_of(prop.name, prop.span, instance, formula, atoms), formula) for prop, instance, formula in instances
+    ]
     return TemporalProblem(
-        fairness=tuple(_condition(fair, atoms) for fair in assumed),
-        checks=tuple(check for _, check, _ in checks),
-        formulas=tuple(formula for _, _, formula in checks),
+        fairness=tuple(fairness_condition(fair, atoms) for fair in assumed),
+        checks=tuple(check for check, _ in checks),
+        formulas=tuple(formula for _, formula in checks),
         assumed=assumed,
         tautologies=tuple(prop.name for prop, formula in formulas if constant_truth(formula) is True),
         premises=tuple(premise for prop, formula in formulas for premise in premises_of(prop.name, formula, atoms)),
@@ -67,7 +66,7 @@ def problem_of(model: Model) -> TemporalProblem:
 def instance_names(model: Model, prop: TemporalProperty, name: Callable[[Any], str]) -> Iterator[str]:
     """The texts that distinguish the checks of one property, in their order, with `name` for the values: `s = s1`."""
     formula = _formula(prop, Actions((*model.spec.actions, *model.spec.other_actions)), model)
-    yield from (instance for instance, _ in _instances(formula, name))
+    yield from (instance for instance, _ in instances_of_formula(formula, name))
 
 
 def _formula(prop: TemporalProperty, actions: Actions, model: Model) -> Formula:
@@ -117,42 +116,6 @@ def _names_actions(steps: Formula) -> bool:
     return isinstance(steps, ActionSteps) or any(map(_names_actions, parts_of(steps)))
 
 
-def _instances(formula: Formula, name: Callable[[Any], str] = shown) -> Iterator[tuple[str, Formula]]:
-    """The parts of a property that are checked one by one, each with the text that distinguishes it: `v = v1`."""
-    conjuncts: dict[str, list[Formula]] = {}
-    for instance, conjunct in _parts(formula, name):
-        conjuncts.setdefault(instance, []).append(conjunct)
-    for instance, of_instance in conjuncts.items():
-        yield instance, And(tuple(of_instance)) if len(of_instance) > 1 else of_instance[0]
-
-
-def _parts(formula: Formula, name: Callable[[Any], str]) -> Iterator[tuple[str, Formula]]:
-    match formula:
-        case And(conjuncts):
-            for conjunct in conjuncts:
-                yield from _parts(conjunct, name)
-        case ForAll(variable, cases):
-            for value, case in cases:
-                own = f"{variable} = {name(value)}"
-                for instance, conjunct in _parts(case, name):
-                    yield ", ".join(filter(None, [own, instance])), conjunct
-        case _:
-            yield "", formula
-
-
-def _check(prop: TemporalProperty, instance: str, formula: Formula, atoms: NumberedPredicates) -> TemporalCheck:
-    queries: list[LassoQuery] = []
-    try:
-        # A conjunction fails where one of its parts does.
-        for conjunct in formula.parts if isinstance(formula, And) else (formula,):
-            queries += queries_of(negated(conjunct, atoms))
-    except TooManyCases:
-        message = f"{prop.name} has more than {QUERIES_MAX} cases in which it fails"
-        advice = "write it as several properties, or with less nesting"
-        raise SpecError("KMC706", message, place_of(formula) or prop.span, advice) from None
-    return TemporalCheck(prop.name, instance, tuple(dict.fromkeys(queries)))
-
-
 def _fairness(model: Model, actions: Actions) -> Iterator[Fair]:
     """The conditions of fairness of the model's specification."""
     spec = model.spec
@@ -180,7 +143,3 @@ def _conditions(formula: Formula, name: str) -> Iterator[Fair]:
             message = f"{name} is more than a conjunction of weak and strong fairness"
             advice = "return weak_fairness(...) and strong_fairness(...) in and_(...) or for_all(...)"
             raise SpecError("KMC707", message, place_of(formula), advice)
-
-
-def _condition(fair: Fair, atoms: NumberedPredicates) -> FairnessCondition:
-    return FairnessCondition(text_of(fair), group_of(fair.steps), fair.strong, atoms.changing(fair.steps))

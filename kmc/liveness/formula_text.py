@@ -72,15 +72,26 @@ def text_of(formula: Formula, free: frozenset[str] = frozenset()) -> str:
         case Iff(left, right):
             return f"{_operand(left, free)} <=> {_operand(right, free)}"
         case Always(part):
-            return f"[][{text_of(part, free)}]_vars" if is_of_steps(part) else f"[]{_operand(part, free)}"
+            if is_of_steps(part):
+                return f"[][{text_of(part, free)}]_{_subscript(part)}"
+            return f"[]{_operand(part, free)}"
         case Eventually(part):
-            return f"<><<{text_of(part, free)}>>_vars" if is_of_steps(part) else f"<>{_operand(part, free)}"
+            if is_of_steps(part):
+                return f"<><<{text_of(part, free)}>>_{_subscript(part)}"
+            return f"<>{_operand(part, free)}"
         case LeadsTo(premise, goal):
             return f"{_operand(premise, free)} ~> {_operand(goal, free)}"
         case Fair(strong, steps):
-            return f"{'SF' if strong else 'WF'}_vars({text_of(steps, free)})"
+            return f"{'SF' if strong else 'WF'}_{_subscript(steps)}({text_of(steps, free)})"
         case _:
             assert_never(formula)
+
+
+def _subscript(steps: Formula) -> str:
+    """The v of [A]_v: that of the first predicate of steps."""
+    if isinstance(steps, StepPredicate):
+        return steps.subscript
+    return next((_subscript(part) for part in parts_of(steps) if is_of_steps(part)), "vars")
 
 
 def group_of(steps: Formula) -> str:

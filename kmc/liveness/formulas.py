@@ -66,10 +66,14 @@ class StatePredicate:
 @final
 @dataclass(frozen=True, slots=True)
 class StepPredicate:
-    """A Bool function of a state and its successor."""
+    """A Bool function of a state and its successor.
+
+    `subscript` is the v of the [A]_v or <<A>>_v that the function means, for people.
+    """
 
     function: Callable[[Any, Any], bool]
     span: Span | None = field(default=None, compare=False)
+    subscript: str = "vars"
 
 
 @final
@@ -168,11 +172,16 @@ class LeadsTo:
 @final
 @dataclass(frozen=True, slots=True)
 class Fair:
-    """WF_vars(steps) or SF_vars(steps): of the steps that change a variable."""
+    """WF_vars(steps) or SF_vars(steps): of the steps that change a variable.
+
+    `enabled` is ENABLED <<steps>>_vars as a predicate of states, where the steps need not be steps of Next. Without it,
+    a state enables the steps if one of them leads from it.
+    """
 
     strong: bool
     steps: Formula
     span: Span | None = field(default=None, compare=False)
+    enabled: Formula | None = None
 
 
 @final
@@ -243,6 +252,14 @@ def with_parts(formula: Formula, change: Callable[[Formula], Formula]) -> Formul
             return formula
         case _:
             assert_never(formula)
+
+
+def place_of(formula: Formula) -> Span | None:
+    """The span of a formula: its own, or that of the first formula in it that has one."""
+    own: Span | None = getattr(formula, "span", None)
+    if own is not None:
+        return own
+    return next((span for part in parts_of(formula) if (span := place_of(part)) is not None), None)
 
 
 def constant_truth(formula: Formula) -> bool | None:

@@ -154,21 +154,27 @@ class FairnessCondition:
     """WF or SF of a set of steps, all of which change the subscript: `steps` is <<A>>_v.
 
     Weak: the cycle has a state without such a step, or takes one. Strong: no state of the cycle has one, or it takes
-    one. `name` is for people, `WF_vars(BecomeLeader(n1))`; `group` names those that are shown together.
+    one. `name` is for people, `WF_vars(BecomeLeader(n1))`; `group` names those that are shown together. `enabled` are
+    the states with such a step where the steps of the graph are not all that count.
     """
 
     name: str
     group: str
     strong: bool
     steps: StepSet
+    enabled: StateSet | None = None
+
+    @property
+    def enabling(self) -> StateSet:
+        """The states in which a step of `steps` is possible."""
+        return HasStep(self.steps) if self.enabled is None else self.enabled
 
     @property
     def condition(self) -> Recurrence | Response:
         """The condition that fairness puts on a cycle."""
-        enabled = HasStep(self.steps)
         if self.strong:
-            return Response(enabled, Recurrence(steps=self.steps))
-        return Recurrence(NotStates(enabled), self.steps)
+            return Response(self.enabling, Recurrence(steps=self.steps))
+        return Recurrence(NotStates(self.enabling), self.steps)
 
 
 # Lassos

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from kmc.lang.guards import truth
-from kmc.lang.records import State
 from kmc.liveness.formulas import (
     ActionSteps,
     Always,
@@ -41,7 +40,7 @@ GeneratedSteps: TypeAlias = Callable[[Any], Mapping[Any, Collection[int]]]
 class EndlessBehaviour:
     """The states `states`, and those from position `loop` on again and again; the last alone repeats by stuttering."""
 
-    states: Sequence[State]
+    states: Sequence[Any]
     loop: int
     generated: GeneratedSteps
     _known: dict[tuple[int, int], tuple[Formula, bool]] = field(default_factory=dict, repr=False)
@@ -83,7 +82,7 @@ class EndlessBehaviour:
                 )
             case Fair(strong, steps):
                 cycle = range(self.loop, len(self.states))
-                enabled = [self._enables(steps, at) for at in cycle]
+                enabled = [self._enables(formula, at) for at in cycle]
                 taken = any(self.takes(steps, at) for at in cycle if self.changes(at))
                 return taken or not (any(enabled) if strong else all(enabled))
             case _:
@@ -110,12 +109,14 @@ class EndlessBehaviour:
             self._successors[position] = self.generated(self.states[position])
         return self._successors[position]
 
-    def _enables(self, steps: Formula, position: int) -> bool:
-        """ENABLED <<steps>>_vars."""
-        state = self.states[position]
+    def _enables(self, fair: Fair, position: int) -> bool:
+        """ENABLED <<steps>>_vars, of the steps of a condition of fairness."""
+        if fair.enabled is not None:
+            return self._is_true(fair.enabled, position, None)
+        state, steps = self.states[position], fair.steps
         return any(self._is_true(steps, position, other) for other in self._generated(position) if other != state)
 
-    def _is_true(self, formula: Formula, position: int, successor: State | None) -> bool:
+    def _is_true(self, formula: Formula, position: int, successor: Any) -> bool:
         """Whether a predicate of the state at a position, or of a step from it, is true."""
         match formula:
             case Truth(value):

@@ -22,7 +22,6 @@ from kmc.liveness.formulas import (
     Truth,
     parts_of,
 )
-from kmc.liveness.lasso_queries import HasStep, StateSet
 from kmc.liveness.predicate_sets import NumberedPredicates
 from kmc.liveness.set_algebra import not_states, not_steps
 from kmc.liveness.temporal_core import (
@@ -86,7 +85,7 @@ def core_of(formula: Formula, atoms: NumberedPredicates) -> Core:
             return globally(any_([negated(premise, atoms), finally_(core_of(goal, atoms))]))
         case Fair(strong, steps):
             taken = atoms.changing(steps)
-            enabled = HasStep(taken)
+            enabled = atoms.enabled(formula)
             return answered(enabled, steps=taken) if strong else infinitely(not_states(enabled), taken)
         case _:
             raise AssertionError(f"not a temporal formula: {formula}")
@@ -116,7 +115,7 @@ def negated(formula: Formula, atoms: NumberedPredicates) -> Core:
             return finally_(all_([core_of(premise, atoms), globally(negated(goal, atoms))]))
         case Fair(strong, steps):
             taken = atoms.changing(steps)
-            enabled: StateSet = HasStep(taken)
+            enabled = atoms.enabled(formula)
             never = not_steps(taken)
             if strong:
                 return all_([infinitely(enabled), settle(steps=never)])

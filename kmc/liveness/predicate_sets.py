@@ -14,6 +14,7 @@ from kmc.liveness.formulas import (
     ActionSteps,
     And,
     Enabled,
+    Fair,
     ForAll,
     Formula,
     Iff,
@@ -121,6 +122,10 @@ class NumberedPredicates:
     def changing(self, formula: Formula) -> StepSet:
         """<<A>>_vars: those of its steps that change a variable."""
         return and_steps([self.steps(formula), Changing()])
+
+    def enabled(self, fair: Fair) -> StateSet:
+        """ENABLED <<A>>_vars, where A are the steps of a condition of fairness."""
+        return HasStep(self.changing(fair.steps)) if fair.enabled is None else self.states(fair.enabled)
 
 
 def _identity(function: Callable[..., Any]) -> Hashable:

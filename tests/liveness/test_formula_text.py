@@ -9,6 +9,7 @@ from support.specs.small import model_of
 
 from kmc.frontend.temporal_problem import problem_of
 from kmc.liveness.formula_text import text_of
+from kmc.liveness.formulas import Always, Eventually, Fair, Not, StepPredicate
 from kmc.liveness.problem import TemporalProblem
 
 SPEC = """
@@ -130,3 +131,12 @@ def test_two_quantifiers_over_the_same_values_give_one_check_a_value(tmp_path: P
 def test_predicates_of_the_same_text_are_one_atom_wherever_they_stand(other: str, atoms: int, tmp_path: Path) -> None:
     found = problem(tmp_path, f"leads_to(lambda st: st.x == 1, eventually({other}))")
     assert len(found.atoms) == atoms
+
+
+def test_the_subscript_of_a_step_is_shown() -> None:
+    def grows(old: int, new: int) -> bool:
+        return old < new
+
+    step = StepPredicate(grows, subscript="<<x, y>>")
+    texts = [text_of(formula) for formula in (Always(step), Eventually(Not(step)), Fair(True, step))]
+    assert texts == ["[][grows]_<<x, y>>", "<><<~grows>>_<<x, y>>", "SF_<<x, y>>(grows)"]

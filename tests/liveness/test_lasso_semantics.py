@@ -55,6 +55,11 @@ RISES = StepPredicate(lambda state, new: bool(new > state))
         # Weak fairness excuses an action that is disabled now and then, strong fairness does not.
         (TURNS, Fair(False, B), True),
         (TURNS, Fair(True, B), False),
+        # Fairness of steps that Next may lack has a predicate that says where they are enabled.
+        (STUCK, Fair(False, B, enabled=at(0)), True),
+        (STUCK, Fair(False, B, enabled=at(2)), False),
+        (TURNS, Fair(False, B, enabled=at(1)), True),
+        (TURNS, Fair(True, B, enabled=at(1)), False),
         # What holds in the stem only does not recur.
         (STUCK, LeadsTo(at(0), at(2)), True),
         (STUCK, Always(Eventually(at(1))), False),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import assert_never
 
-from kmc.liveness.lasso_queries import FairnessCondition, HasStep, LassoQuery, Recurrence, Response, StepSet
+from kmc.liveness.lasso_queries import FairnessCondition, LassoQuery, Recurrence, Response, StepSet
 from kmc.reference.temporal.behaviours import Behaviours
 from kmc.reference.temporal.lassos import Path
 from kmc.result import FairnessMet, HowMet
@@ -71,7 +71,7 @@ def step_taken(behaviours: Behaviours, cycle: Sequence[int], steps: StepSet) -> 
 
 
 def _enables(behaviours: Behaviours, state: int, fair: FairnessCondition) -> bool:
-    return behaviours.has(HasStep(fair.steps), state)
+    return behaviours.has(fair.enabling, state)
 
 
 def _entries(behaviours: Behaviours, path: Path, query: LassoQuery) -> tuple[int, ...] | None:

@@ -58,6 +58,15 @@ class TemporalOutcome:
     vacuous: tuple[Vacuity, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class AnsweredCheck:
+    """A check that fails: one of its queries, and the least path that answers it."""
+
+    check: TemporalCheck
+    query: LassoQuery
+    path: Path
+
+
 class GraphFinder:
     """The interpreter's finder."""
 
@@ -115,7 +124,21 @@ def verdicts(
 
     It, and the finder, may raise `LassosUnfinished`: then the verdicts so far count, if there are any.
     """
-    shown: tuple[TemporalCheck, LassoQuery, Path] | None = None
+    properties, shown = judged(problem, finder, tell)
+    if shown is None:
+        return properties, None
+    states = finder.states((*shown.path.stem, *shown.path.cycle))
+    stem, cycle = states[: len(shown.path.stem)], states[len(shown.path.stem) :]
+    violation = temporal_violation(model, problem, shown.check, shown.query, stem, cycle)
+    check_refutation(model, problem, violation, start)
+    return properties, violation
+
+
+def judged(
+    problem: TemporalProblem, finder: LassoFinder, tell: Tell = _silent
+) -> tuple[tuple[PropertyVerdict, ...], AnsweredCheck | None]:
+    """The verdict on each property, and the check that fails and is to be shown, before any replay; see `verdicts`."""
+    shown: AnsweredCheck | None = None
     violated: set[str] = set()
     remaining = "holds"
     try:
@@ -126,7 +149,7 @@ def verdicts(
             tell(f"Searching lassos: property {ordinal} of {len(problem.checks)}, {what}")
             if shown is None:
                 answer = least_path(check, finder, of_prefixes=of_prefixes)
-                shown = None if answer is None else (check, *answer)
+                shown = None if answer is None else AnsweredCheck(check, *answer)
                 fails = answer is not None
             else:
                 # Of what is not shown, the verdict is enough.
@@ -141,14 +164,7 @@ def verdicts(
         PropertyVerdict(name, "violated" if name in violated else remaining, int(name in violated), is_temporal=True)
         for name in names
     )
-    if shown is None:
-        return properties, None
-    check, query, path = shown
-    states = finder.states((*path.stem, *path.cycle))
-    stem, cycle = states[: len(path.stem)], states[len(path.stem) :]
-    violation = temporal_violation(model, problem, check, query, stem, cycle)
-    check_refutation(model, problem, violation, start)
-    return properties, violation
+    return properties, shown
 
 
 def _in_order(problem: TemporalProblem) -> Iterator[tuple[bool, int, TemporalCheck]]:

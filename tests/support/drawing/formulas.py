@@ -223,7 +223,8 @@ class RandomFormulas:
             case 4:
                 return LeadsTo(self.temporal(depth - 1), self.temporal(depth - 1))
             case 5:
-                return Fair(self._random.random() < 0.5, self.action(1))
+                strong, steps = self._random.random() < 0.5, self.action(1)
+                return Fair(strong, steps, enabled=self.state(0) if self._random.random() < 0.3 else None)
             case _:
                 return self._connected(self.temporal, depth)
 
