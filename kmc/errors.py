@@ -75,8 +75,9 @@ class TextSpan(Span):
 class KmcError(Exception):
     """The root of all errors that a person can cause.
 
-    `code` names the kind of mistake (KMC1xx loading a spec, 2xx evaluating it, 3xx model files, 4xx traces and
-    corpora, 5xx the system, 6xx the command line, 7xx temporal formulas, 8xx compiling a spec, 9xx ours);
+    `code` names the kind of mistake (KMC0xx reading a TLA+ module, 1xx loading a spec, 2xx evaluating it, 3xx model
+    files, 4xx traces and corpora, 5xx the system, 6xx the command line, 7xx temporal formulas, 8xx compiling a spec,
+    9xx ours);
     docs/error_codes.toml registers its meaning. `help` says what to do in one line; `notes` are further facts, one
     line each.
     """

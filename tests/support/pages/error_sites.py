@@ -32,6 +32,7 @@ CLASSES = frozenset(
 )
 # What an error is that a helper such as `refuse` makes, by the hundred of its code.
 CLASS_OF_HUNDRED = {
+    "0": "SpecError",
     "1": "SpecError",
     "2": "EvaluationError",
     "3": "ModelError",

@@ -30,6 +30,7 @@ The exit status of the process follows from the class of the error. An error whi
 a reachable property is evaluated has status 76 instead of 75, and a failed `assert` (KMC290) has status 14.
 """
 TITLES = {
+    "0": "Reading TLA+ modules",
     "1": "Loading a spec",
     "2": "Evaluating a spec",
     "3": "Model files, manifests and constants",
