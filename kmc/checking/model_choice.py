@@ -39,12 +39,19 @@ AS_IN_MODEL = AbstractionChoice()
 class ChosenModel:
     """A model, and its kind in the manifest if a claim is known to fail: "finding" or "mutant", else None.
 
-    `own` is the model as its file declares it, before the command line changed it; None without a file.
+    `own` is the model as its file declares it, before the command line changed it; None without a file. `text` is the
+    text of a `.cfg` file that `own` does not hold, that of a TLA+ module.
     """
 
     model: Model
     kind: str | None
     own: ModelFile | None = None
+    text: str | None = None
+
+    @property
+    def is_of_module(self) -> bool:
+        """Whether it is the model of a TLA+ module, which has no spec in Python."""
+        return self.text is not None
 
     @property
     def changes(self) -> tuple[str, ...]:

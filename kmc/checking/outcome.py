@@ -115,6 +115,15 @@ def judge(request: CheckRequest, result: Result) -> Outcome:
     return replace(outcome, status=_status(outcome))
 
 
+def with_differences(outcome: Outcome, found: tuple[str, ...]) -> Outcome:
+    """Add differences from what was expected, each a sentence without a dot; the status follows."""
+    if not found:
+        return outcome
+    different = (*outcome.differences, *found)
+    changed = replace(outcome, differences=different, unexpected=(*outcome.unexpected, *found))
+    return replace(changed, status=_status(changed))
+
+
 def refuse_changes(request: CheckRequest) -> None:
     """Raise CommandLineError KMC624 where another check than the manifest's is to have the result that it expects."""
     if request.acceptance.expect and request.changes:

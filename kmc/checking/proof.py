@@ -102,6 +102,8 @@ def odds_clause(result: Result) -> str:
 
 
 def _proof(result: Result, model: Model) -> str:
+    if not result.initial:
+        return "Proved: the assumptions of the module, with these constants. It has no behavior to explore."
     levels = f"all {result.counters.depth} levels" if result.counters.depth > 1 else "one level"
     size = f"{_states(result, model)}, {levels}"
     bounds = "; ".join(filter(None, (given_constants_text(model.spec), size, odds_clause(result))))

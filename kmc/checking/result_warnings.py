@@ -31,7 +31,7 @@ def missed_texts(outcome: Outcome) -> Iterator[str]:
     result = outcome.result
     if result.verdict not in (Verdict.OK, Verdict.BOUND_REACHED) or result.is_unsearched:
         return
-    if not result.counters.distinct:
+    if result.initial and not result.counters.distinct:
         yield f"All initial states are outside of {constraints_text(outcome.model)}, so nothing was explored."
         return
     within = "" if result.is_whole and not result.cut else ", as far as the search went"

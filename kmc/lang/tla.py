@@ -67,8 +67,14 @@ class TlaRecord:
     fields: tuple[tuple[str, Tla], ...]
 
 
+class TlaText(str):
+    """A string of TLA+, which TLC prints in quotes; any other str is a name, such as a model value."""
+
+    __slots__ = ()
+
+
 Tla: TypeAlias = bool | int | str | TlaSet | TlaSeq | TlaMap | TlaRecord
-"""A TLA+ value; a str is a model value."""
+"""A TLA+ value; a str is a model value, unless it is a `TlaText`."""
 
 NIL = "Nil"
 """The TLA+ name of None: a model value, as the TLA+ specs have it."""
@@ -97,6 +103,12 @@ PYTHON_NAMING = Naming()
 _SHORT = 80
 
 
+def quoted(string: str) -> str:
+    """A string as TLA+ writes it."""
+    escaped = string.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")
+    return f'"{escaped}"'
+
+
 def text(tree: Tla) -> str:
     """A TLA+ value in one line, as TLC prints it."""
     match tree:
@@ -104,6 +116,8 @@ def text(tree: Tla) -> str:
             return "TRUE" if tree else "FALSE"
         case int():
             return digits(tree)
+        case TlaText():
+            return quoted(tree)
         case str():
             return tree
         case TlaSet(elements):

@@ -10,7 +10,7 @@ import re
 from typing import NoReturn
 
 from kmc.errors import TraceError
-from kmc.lang.tla import Tla, TlaMap, TlaRecord, TlaSeq, TlaSet
+from kmc.lang.tla import Tla, TlaMap, TlaRecord, TlaSeq, TlaSet, TlaText
 from kmc.trace.strict_json import DEPTH_MAX, checked_integer, first_repeated
 from kmc.trace.trees import identity
 
@@ -67,7 +67,7 @@ class _Reader:
             case "name", _:
                 return token
             case "string", _:
-                return re.sub(r"\\(.)", r"\1", token[1:-1])
+                return TlaText(re.sub(r"\\(.)", r"\1", token[1:-1]))
             case _, "{":
                 return TlaSet(self._elements("}", depth))
             case _, "<<":

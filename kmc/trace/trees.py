@@ -16,8 +16,11 @@ from kmc.lang.tla import Tla, TlaMap, TlaRecord, TlaSeq, TlaSet, text
 def identity(tree: Tla) -> Hashable:
     """A hashable key, equal for equal TLA+ values only."""
     match tree:
-        case bool() | int() | str():
+        case bool() | int():
             return type(tree).__name__, tree
+        case str():
+            # Some formats do not distinguish strings from names.
+            return "str", str(tree)
         case TlaSet(elements):
             return "set", frozenset(map(identity, elements))
         case TlaRecord(fields):

@@ -39,6 +39,7 @@ SEVERAL_FILES = {
     "KMC249": "a condition that is not a Bool, when it is evaluated and where its kind alone shows it",
     "KMC251": "a successor that is not a state, likewise",
     "KMC261": "a property that does not return a Bool, likewise",
+    "KMC271": "a spec without an initial state, in Python and in TLA+",
     "KMC272": "an initial state that is not a state, likewise",
     "KMC304": "sections of a model, in a .cfg file and in a manifest",
     "KMC306": "the assignment of a constant, in a .cfg file and behind --set",

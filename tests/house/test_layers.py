@@ -47,6 +47,7 @@ HOMES = {
 # does is in the first two alone: each is inside of `kmc.unexplained.try_explaining`.
 EXPLAINERS = {
     "kmc.checking.counterexample": "the boundary of checks and simulations",
+    "kmc.checking.modules.module_counterexample": "the story of a module, drawn inside of the boundary of checks",
     "kmc.api.result_views": "the boundary of the API",
     "kmc.api.found_violation": "names the type of a story",
     "kmc.cli.commands.trace": "shows a view that is asked for, inside of the boundary",

@@ -25,6 +25,8 @@ from kmc.spec.declare import SpecFacade
 
 NAMED_IN = {
     "action_property": {
+        "kmc/checking/modules/checked_module.py",
+        "kmc/checking/modules/module_counterexample.py",
         "kmc/engine/layout/record_structs.py",
         "kmc/engine/layout/search_outcome.py",
         "kmc/engine/loops/check_properties.py",
@@ -37,6 +39,7 @@ NAMED_IN = {
         "kmc/frontend/checks/subset.py",
     },
     "reachable": {
+        "kmc/checking/modules/checked_module.py",
         "kmc/compiler/passes/read_sets.py",
         "kmc/engine/violation_report.py",
         "kmc/engine/files/run_manifest.py",

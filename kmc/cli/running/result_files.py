@@ -39,7 +39,8 @@ class ResultFiles:
         if self.folder is None:
             return
         example = report.outcome.example
-        self._write(MODEL_NAME, render_cfg(report.outcome.model.file))
+        chosen = report.outcome.chosen
+        self._write(MODEL_NAME, render_cfg(chosen.model.file) if chosen.text is None else chosen.text)
         lost = [not self._write(*file) for file in (trace_files(example.file) if example is not None else {}).items()]
         self._has_result = self._write(RESULT_NAME, _result_text(report), is_lost=any(lost))
 

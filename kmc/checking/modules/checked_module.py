@@ -1,0 +1,191 @@
+"""A TLA+ module as all faces of a check know a model: names, places and predicates over the module's states.
+
+Invariant: the `Model` of a module is for reading. Its predicates evaluate the module's own formulas; it has no actions,
+no initial states and no temporal formulas in Python, so only `kmc.checking.modules` may search it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NoReturn
+
+from kmc.checking.modules.property_parts import PartKind, PropertyPart, property_parts
+from kmc.checking.modules.value_trees import tree_of
+from kmc.frontend.loader import Spec
+from kmc.frontend.model import Model
+from kmc.invariants.properties import (
+    ActionConstraint,
+    ActionProperty,
+    Constraint,
+    Invariant,
+    Predicate,
+    SymmetrySet,
+    View,
+    holds,
+)
+from kmc.lang.constants import Constant
+from kmc.lang.records import State
+from kmc.lang.tla import Naming
+from kmc.lang.tla import text as shown
+from kmc.liveness.formulas import TemporalProperty
+from kmc.model_files.model_file import ModelFile, ModelValue
+from kmc.spec.variables import Variable, VariableTable
+from kmc.tla.resolved.model import ResolvedModel
+from kmc.tla.resolved.nodes import OperatorDefinition
+from kmc.tla.run.program import ModuleProgram
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedPart:
+    """A part of a property with the predicate that decides it; one that `is_initial` concerns initial states only."""
+
+    property_name: str
+    predicate: Predicate
+    is_initial: bool = False
+
+    def is_true(self, *states: Any) -> bool:
+        """Return the truth of the part in a state, or of a step; InvariantError where it has none."""
+        return holds(self.predicate, (), *states)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedModule:
+    """A module that runs, and the model under which faces show it.
+
+    `of_states` and `of_steps` are judged by the search, in this order; `unchecked` are the temporal parts of
+    properties, which it does not judge.
+    """
+
+    program: ModuleProgram
+    model: Model
+    of_states: tuple[JudgedPart, ...]
+    of_steps: tuple[JudgedPart, ...]
+    unchecked: tuple[PropertyPart, ...]
+
+    @property
+    def property_names(self) -> tuple[str, ...]:
+        """The invariants and properties as the `.cfg` file names them, each once."""
+        judged = (part.property_name for part in (*self.of_states, *self.of_steps))
+        return tuple(dict.fromkeys((*judged, *(part.property_name for part in self.unchecked))))
+
+
+def checked_module(program: ModuleProgram, deadlock: bool | None = None) -> CheckedModule:
+    """Prepare a module for a check; `deadlock` overrides the `.cfg` file."""
+    parts = property_parts(program.model)
+    of_states = tuple(
+        JudgedPart(part.property_name, _invariant(program, part), part.kind is PartKind.INITIAL)
+        for part in parts
+        if part.kind in (PartKind.INITIAL, PartKind.INVARIANT)
+    )
+    of_steps = tuple(
+        JudgedPart(part.property_name, _of_steps(program, part)) for part in parts if part.kind is PartKind.STEP
+    )
+    unchecked = tuple(part for part in parts if part.kind is PartKind.TEMPORAL)
+    model = _model(program, of_states, of_steps, unchecked, deadlock)
+    return CheckedModule(program, model, of_states, of_steps, unchecked)
+
+
+def _model(
+    program: ModuleProgram,
+    of_states: Iterable[JudgedPart],
+    of_steps: Iterable[JudgedPart],
+    unchecked: Iterable[PropertyPart],
+    deadlock: bool | None,
+) -> Model:
+    module = program.model
+    checks_deadlock = module.check_deadlock if deadlock is None else deadlock
+    configuration = module.configuration
+    name = Path(configuration).stem if configuration is not None else module.module
+    symmetry, view = module.symmetry, module.view
+    return Model(
+        spec=_spec(module, program),
+        name=name,
+        invariants=tuple(part.predicate for part in of_states if isinstance(part.predicate, Invariant)),
+        action_properties=tuple(part.predicate for part in of_steps if isinstance(part.predicate, ActionProperty)),
+        constraints=tuple(
+            Constraint(one.name, _of_state(program, one), one.place, one.comment) for one in module.constraints
+        ),
+        action_constraints=tuple(
+            ActionConstraint(one.name, _of_step(program, one), one.place, one.comment)
+            for one in module.action_constraints
+        ),
+        reachable=(),
+        symmetry=(SymmetrySet(symmetry.name, (), symmetry.place),) if symmetry is not None else (),
+        view=View(view.name, frozenset(), view.place) if view is not None else None,
+        temporal=tuple(
+            TemporalProperty(part.title, _not_in_python, part.formula.place, part.formula.comment) for part in unchecked
+        ),
+        specification=None,
+        deadlock=checks_deadlock,
+        max_depth=None,
+        file=ModelFile(name, configuration or module.path, check_deadlock=checks_deadlock),
+    )
+
+
+def _spec(module: ResolvedModel, program: ModuleProgram) -> Spec:
+    """Return the spec under whose name and variables faces show the module."""
+    constants = {one.name: _constant(one, program) for one in module.constants}
+    return Spec(
+        name=module.module,
+        root=Path(module.path),
+        files=frozenset(module.files),
+        doc="",
+        state_class=State,
+        init=_not_in_python,
+        actions=(),
+        other_actions=(),
+        properties={},
+        constants=constants,
+        variables=VariableTable(tuple(Variable(name, name, None) for name in module.variables), Naming(), None),
+        columns={},
+        init_name="Init",
+        next_name="Next",
+        specification_names=(),
+        specifications={},
+        majorities=(),
+        source_digest=_digest((module.path, *module.files)),
+        modules={},
+    )
+
+
+def _constant(definition: OperatorDefinition, program: ModuleProgram) -> Constant:
+    text = definition.name
+    if definition.body is not None and not definition.parameters:
+        text = shown(tree_of(program.evaluate(definition.body, None)))
+    return Constant(definition.name, "", "", text, ModelValue(text), False)
+
+
+def _digest(paths: Iterable[str]) -> str:
+    """Return the digest of the text of the modules; those that come with kmc have no file."""
+    digest = sha256()
+    for path in dict.fromkeys(paths):
+        file = Path(path)
+        digest.update(file.read_bytes() if file.is_file() else path.encode())
+    return digest.hexdigest()
+
+
+def _invariant(program: ModuleProgram, part: PropertyPart) -> Invariant:
+    formula = part.formula
+    return Invariant(part.title, _of_state(program, formula), formula.place, formula.comment)
+
+
+def _of_steps(program: ModuleProgram, part: PropertyPart) -> ActionProperty:
+    formula = part.formula
+    return ActionProperty(part.title, _of_step(program, formula), formula.place, formula.comment)
+
+
+def _of_state(program: ModuleProgram, definition: OperatorDefinition) -> Callable[..., bool]:
+    return lambda state: program.holds(definition, state)
+
+
+def _of_step(program: ModuleProgram, definition: OperatorDefinition) -> Callable[..., bool]:
+    body = definition.body
+    assert body is not None, "the model is resolved"
+    return lambda state, successor: program.holds_in_step(body, state, successor)
+
+
+def _not_in_python(*_: Any) -> NoReturn:
+    raise AssertionError("a module has no formulas in Python")

@@ -1,0 +1,65 @@
+"""The counterexample of a module: its story is that of its trace, with the property and its comment in the module."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kmc.checking.counterexample import Counterexample
+from kmc.checking.modules.checked_module import CheckedModule
+from kmc.checking.modules.module_replay import check_module_violation
+from kmc.checking.modules.module_trace_file import module_trace_file
+from kmc.invariants.properties import Predicate
+from kmc.result import Verdict, Violation
+
+if TYPE_CHECKING:
+    from kmc.story.parts.story import Story
+
+
+class ModuleCounterexample(Counterexample):
+    """A violation of a module with its trace as a neutral file."""
+
+    def _story(self) -> Story:
+        # Imported here: a check that finds nothing needs no story.
+        from kmc.story.from_file import story_of_file
+        from kmc.story.parts.story import Why
+
+        story = story_of_file(self.file)
+        broken = self._broken()
+        doc = _first_sentence(broken.doc) if broken is not None else ""
+        place = f"{Path(broken.span.path).name}:{broken.span.line}" if broken is not None else ""
+        why = Why(self.violation.name, doc, place, (), (), self._sentence())
+        return replace(story, why=why, notes=())
+
+    def _broken(self) -> Predicate | None:
+        """Return the predicate of the property that fails, if a property fails."""
+        if self.violation.name is None:
+            return None
+        declared = self.model.action_properties if self.violation.is_step else self.model.invariants
+        return next((one for one in declared if one.name.partition(" (")[0] == self.violation.name), None)
+
+    def _sentence(self) -> str:
+        length = len(self.violation.trace)
+        match self.violation.verdict:
+            case Verdict.DEADLOCK:
+                return f"Deadlock: no step of the next-state relation is possible in state {length}."
+            case Verdict.VIOLATION if self.violation.is_step:
+                return f"{self.violation.name} is false of the step to state {length}."
+            case Verdict.VIOLATION:
+                return f"{self.violation.name} is false in state {length}."
+            case _:
+                message = self.violation.error.message if self.violation.error is not None else "no value"
+                return f"Evaluation fails in state {length}: {message}."
+
+
+def module_counterexample(module: CheckedModule, violation: Violation) -> ModuleCounterexample:
+    """Return the violation after a replay that shows it; else raise InternalError (exit 255)."""
+    check_module_violation(module, violation)
+    file = module_trace_file(module, violation.trace, violation.verdict.value, violation.name)
+    return ModuleCounterexample(module.model, violation, file)
+
+
+def _first_sentence(comment: str) -> str:
+    """Return the first paragraph of a comment, in one line."""
+    return " ".join(comment.strip().split("\n\n")[0].split())

@@ -1,0 +1,96 @@
+"""A trace of a module as a trace file: its variables or its ALIAS, and its actions with their arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from kmc import __version__
+from kmc.checking.modules.checked_module import CheckedModule
+from kmc.checking.modules.module_trace import action_of
+from kmc.checking.modules.value_trees import tree_of
+from kmc.errors import KmcError, Span, TraceError
+from kmc.lang.tla import Tla, TlaSeq
+from kmc.result import Trace, TraceStep
+from kmc.tla.resolved.nodes import OperatorDefinition
+from kmc.tla.run.program import ModuleProgram, State
+from kmc.tla.values.kinds import FunctionValue
+from kmc.trace.tla_text import parse_value
+from kmc.trace.untyped_trace import FileStep, TraceFile
+
+TLA = "TLA+"
+"""The `language` of a trace of a module."""
+
+
+def module_trace_file(module: CheckedModule, trace: Trace, status: str, violated: str | None = None) -> TraceFile:
+    """Return the trace in the form for files: its variables, or the fields of ALIAS where the model has one."""
+    model = module.model
+    about = {
+        "spec": model.spec.name,
+        "model": model.name,
+        "language": TLA,
+        "status": status,
+        "property": violated or "",
+        "digest": model.digest,
+        "kmc_version": __version__,
+    }
+    shown = _aliased(module.program, trace) or [_variables(module.program, step.state) for step in trace.steps]
+    actions = _definitions(module.program)
+    steps = tuple(
+        _file_step(step, variables, actions.get(step.action or ""))
+        for step, variables in zip(trace.steps, shown, strict=True)
+    )
+    return TraceFile(tuple(shown[0]), steps, about={key: text for key, text in about.items() if text})
+
+
+def _variables(program: ModuleProgram, state: State) -> dict[str, Tla]:
+    return dict(zip(program.model.variables, map(tree_of, state), strict=True))
+
+
+def _aliased(program: ModuleProgram, trace: Trace) -> list[dict[str, Tla]] | None:
+    """Return the fields of ALIAS in each state; None without one, or where it is not a record of the same fields."""
+    states = [step.state for step in trace.steps]
+    shown: list[dict[str, Tla]] = []
+    for state, successor in zip(states, [*states[1:], states[-1]], strict=True):
+        try:
+            value = program.alias(state, successor)
+        except KmcError:
+            return None
+        if not isinstance(value, FunctionValue) or not value.domain.are_strings:
+            return None
+        shown.append({str(key): tree_of(item) for key, item in value.items()})
+    return shown if all(fields.keys() == shown[0].keys() for fields in shown) else None
+
+
+def _definitions(program: ModuleProgram) -> Mapping[str, OperatorDefinition]:
+    return program.model.definitions
+
+
+def _file_step(step: TraceStep, variables: Mapping[str, Tla], action: OperatorDefinition | None) -> FileStep:
+    if step.action is None:
+        return FileStep(variables)
+    place = None if action is None else _place(action)
+    arguments = _arguments(step.label, action)
+    if arguments is None:
+        return FileStep(variables, step.label, (), place)
+    return FileStep(variables, step.action, arguments, place)
+
+
+def _place(action: OperatorDefinition) -> Span:
+    return replace(action.place, path=Path(action.place.path).stem)
+
+
+def _arguments(label: str, action: OperatorDefinition | None) -> tuple[tuple[str, Tla], ...] | None:
+    """Return the arguments in a label, by the names of the parameters; None where they do not fit."""
+    name = action_of(label)
+    if name == label:
+        return ()
+    try:
+        values = parse_value(f"<<{label[len(name) + 1 : -1]}>>")
+    except TraceError:
+        return None
+    names = [parameter.name for parameter in action.parameters] if action is not None else []
+    if not isinstance(values, TlaSeq) or len(values.elements) != len(names):
+        return None
+    return tuple(zip(names, values.elements, strict=True))
