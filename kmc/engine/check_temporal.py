@@ -20,6 +20,7 @@ from kmc.engine.behaviour_graph.recording import Noting
 from kmc.engine.compiled_model import CompiledModel, PackedGrowthWatch, compile_model
 from kmc.engine.files.run_directory import RunDirectory
 from kmc.engine.lassos.choice import LassoAnswers
+from kmc.engine.lassos.number_finder import NumberFinder
 from kmc.engine.lassos.refuting_level import refuting_level
 from kmc.engine.layout.frontier import PackedState
 from kmc.engine.layout.search_outcome import SearchOutcome, Settings
@@ -30,11 +31,8 @@ from kmc.engine.search_in_memory import SearchInMemory
 from kmc.frontend.model import Model
 from kmc.lang.records import State
 from kmc.liveness.behaviour_graph import BehaviourSource
-from kmc.liveness.lasso_order import LassoRank
-from kmc.liveness.lasso_queries import LassoQuery, TemporalCheck
 from kmc.liveness.problem import TemporalProblem
 from kmc.reference.search_end import refuting_end
-from kmc.reference.temporal.lassos import Path
 from kmc.reference.temporal.vacuity import Dropping, vacuous_properties
 from kmc.reference.temporal.verdicts import Tell, TemporalOutcome, cut_fairness, verdicts
 from kmc.result import Bound, Counters, CutFairness
@@ -131,37 +129,6 @@ class TemporalSearch:
         for fair, source in zip(fairness, dropped, strict=True):
             if source is not None:
                 yield cut_fairness(self._model, fair, finder.states([source])[0])
-
-
-class NumberFinder:
-    """A finder in a graph whose states are numbers; see `kmc.reference.temporal.verdicts.LassoFinder`."""
-
-    def __init__(self, lassos: LassoAnswers) -> None:
-        self.lassos = lassos
-
-    def least(self, query: LassoQuery, below: LassoRank | None) -> Path | None:
-        """See `kmc.reference.temporal.verdicts.LassoFinder`."""
-        lasso = self.lassos.find(TemporalCheck("", "", (query,)), below)
-        return Path(lasso.stem, lasso.cycle) if lasso is not None else None
-
-    def order(self, path: Path) -> tuple[LassoRank, Any]:
-        """See `LassoFinder`: the states by number, which no thread and no shard decides."""
-        return path.rank, (*path.cycle, *path.stem)
-
-    def has_lasso(self, query: LassoQuery) -> bool:
-        """Whether a fair lasso answers a query."""
-        return self.lassos.has_lasso(query)
-
-    def shortest_prefix(self, query: LassoQuery) -> Path | None:
-        """The shortest way into the last phase, or None."""
-        distances = self.lassos.distances(query.phases)
-        for nodes in distances.levels():
-            states = distances.last_states(nodes)
-            # The steps of others are not known, and a phase may ask for them.
-            states = states[states < self.lassos.expanded]
-            if len(states):
-                return Path(tuple(distances.path_to(int(states.min()))), ())
-        return None
 
 
 class _Finder(NumberFinder):

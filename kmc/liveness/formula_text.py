@@ -100,7 +100,7 @@ def group_of(steps: Formula) -> str:
 
 
 def _groups(steps: Formula) -> Iterable[str]:
-    if isinstance(steps, ActionSteps):
+    if isinstance(steps, ActionSteps) or (isinstance(steps, StepPredicate) and steps.group):
         yield steps.group
     for part in parts_of(steps):
         yield from _groups(part)

@@ -68,12 +68,13 @@ class StatePredicate:
 class StepPredicate:
     """A Bool function of a state and its successor.
 
-    `subscript` is the v of the [A]_v or <<A>>_v that the function means, for people.
+    For people: `subscript` is the v of the [A]_v or <<A>>_v that the function means, `group` the name of the action.
     """
 
     function: Callable[[Any, Any], bool]
     span: Span | None = field(default=None, compare=False)
     subscript: str = "vars"
+    group: str = ""
 
 
 @final

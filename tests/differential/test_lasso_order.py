@@ -16,7 +16,7 @@ import pytest
 from support.drawing.formulas import LABELS, RandomFormulas, World, random_world
 from support.oracles.lassos import Pair, SmallGraph
 
-from kmc.engine.check_temporal import NumberFinder
+from kmc.engine.lassos.number_finder import NumberFinder
 from kmc.engine.lassos.search import LassoSearch
 from kmc.liveness.formula_text import text_of
 from kmc.liveness.formulas import (

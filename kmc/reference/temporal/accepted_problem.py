@@ -5,6 +5,8 @@ are refused.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NoReturn
 
 from kmc.errors import ModelError, Span, TautologyError
 from kmc.frontend.model import Model
@@ -22,38 +24,56 @@ def accepted_problem(model: Model) -> TemporalProblem | None:
     if not model.temporal:
         return None
     names = ", ".join(prop.name for prop in model.temporal)
-    if model.symmetry or model.view is not None:
-        raise _reduced(model, names)
+    file, view, symmetry = model.file, model.view, model.symmetry
+    refuse_reductions(
+        names,
+        Reduction(view.name, file.view.span if file.view is not None else None) if view is not None else None,
+        Reduction(symmetry[0].name, file.symmetry[0].span) if symmetry else None,
+    )
     problem = problem_of(model)
     for name in problem.tautologies:
-        raise TautologyError(
-            "KMC353",
-            f"{name} is true of every behavior of this model, so checking it says nothing",
-            _place(model.file.properties, name),
-            "give constants under which it asks for something, or do not name it: it may speak of an empty set",
-        )
+        refuse_tautology(name, _place(model.file.properties, name))
     return problem
 
 
-def _reduced(model: Model, names: str) -> ModelError:
-    if model.view is not None:
-        word = model.file.view
+@dataclass(frozen=True, slots=True)
+class Reduction:
+    """A view or a symmetry by name, and its place in the model file."""
+
+    name: str
+    place: Span | None
+
+
+def refuse_reductions(names: str, view: Reduction | None, symmetry: Reduction | None) -> None:
+    """Raise ModelError KMC352 if the properties `names` are to be checked with a view or a symmetry."""
+    if view is not None:
         reason = (
-            f"the view {model.view.name} merges states that differ in what it drops, so a behavior among the merged "
-            f"states may be none of the spec"
+            f"the view {view.name} merges states that differ in what it drops, so a behavior among the merged states "
+            f"may be none of the spec"
         )
-    else:
-        word = model.file.symmetry[0]
+    elif symmetry is not None:
         reason = (
-            f"the symmetry {model.symmetry[0].name} merges permuted states, so a cycle among the merged states may "
-            f"take other processes each time around, and fairness of one process is lost"
+            f"the symmetry {symmetry.name} merges permuted states, so a cycle among the merged states may take other "
+            f"processes each time around, and fairness of one process is lost"
         )
-    return ModelError(
-        "KMC352",
-        f"a temporal property cannot be checked with {word.text if word else 'this'}: {names}",
-        word.span if word else None,
-        "remove it from this model, or check temporal properties in a model of their own",
-        (reason,),
+    reduction = view or symmetry
+    if reduction is not None:
+        raise ModelError(
+            "KMC352",
+            f"a temporal property cannot be checked with {reduction.name}: {names}",
+            reduction.place,
+            "remove it from this model, or check temporal properties in a model of their own",
+            (reason,),
+        )
+
+
+def refuse_tautology(name: str, place: Span | None) -> NoReturn:
+    """Raise TautologyError KMC353 for a property that is true whatever a behavior does."""
+    raise TautologyError(
+        "KMC353",
+        f"{name} is true of every behavior of this model, so checking it says nothing",
+        place,
+        "give constants under which it asks for something, or do not name it: it may speak of an empty set",
     )
 
 

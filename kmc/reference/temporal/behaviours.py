@@ -52,7 +52,7 @@ class Behaviours:
     def __init__(
         self,
         problem: TemporalProblem,
-        states: Sequence[State],
+        states: Sequence[Any],
         inside: int,
         steps: Sequence[Mapping[int, frozenset[int]]],
         files: Collection[str] = (),
@@ -61,7 +61,7 @@ class Behaviours:
         """`steps` has for each expanded state its successors, with the labels of all instances that generate each."""
         self.states = states
         self.inside = inside
-        self.outside: list[State] = []
+        self.outside: list[Any] = []
         self._steps = steps
         self._problem = problem
         self._files = files
@@ -73,7 +73,7 @@ class Behaviours:
         """The number of states whose steps are known."""
         return len(self._steps)
 
-    def state(self, index: int) -> State:
+    def state(self, index: int) -> Any:
         """The state with a number."""
         return self.states[index] if index >= 0 else self.outside[-1 - index]
 
@@ -153,7 +153,7 @@ class Behaviours:
             self._atoms[atom, index] = self._truth(self._problem.atoms[atom], self.state(index))
         return self._atoms[atom, index]
 
-    def _truth(self, predicate: StateAtom | StepAtom, *states: State) -> bool:
+    def _truth(self, predicate: StateAtom | StepAtom, *states: Any) -> bool:
         """The truth of a predicate of a temporal formula; a KmcError at the author's place when it has none."""
         try:
             truth: object = predicate(*states)

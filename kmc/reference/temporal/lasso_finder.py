@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from kmc.lang.records import State
 from kmc.liveness.lasso_order import LassoRank
 from kmc.liveness.lasso_queries import LassoQuery
 from kmc.reference.temporal.lassos import Path
@@ -30,7 +29,7 @@ class LassoFinder(Protocol):
     def shortest_prefix(self, query: LassoQuery) -> Path | None:
         """The shortest way into the last phase, or None."""
 
-    def states(self, indices: Sequence[int]) -> list[State]:
+    def states(self, indices: Sequence[int]) -> list[Any]:
         """The states of some numbers."""
 
 

@@ -55,7 +55,7 @@ def temporal_violation(
         Verdict.VIOLATION if query.is_of_prefixes else Verdict.LIVENESS,
         check.name,
         Trace(tuple(steps)),
-        is_step=_is_of_step(query),
+        is_step=is_of_step(query),
         refutation=Refutation(check.instance, why, shown),
     )
 
@@ -154,7 +154,7 @@ def _least_step(relation: NextStateRelation, source: Any, target: Any) -> TraceS
     return trace_step(min(steps, key=relation.display_key))
 
 
-def _is_of_step(query: LassoQuery) -> bool:
+def is_of_step(query: LassoQuery) -> bool:
     """Whether one step refutes the property, as TLC's action properties: exit status 13."""
     return query.is_of_prefixes and len(query.phases) == 2 and query.phases[1].entered_by != AllSteps()
 
