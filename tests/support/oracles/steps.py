@@ -10,7 +10,7 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from kmc.actions.relation import NextStateRelation, Step
@@ -94,8 +94,13 @@ def padded(row: list[int]) -> Any:
 
     First come some like its last, as if entries of a network had been there that are none now.
     """
-    stale = [row[-1] ^ flipped for flipped in STALE]
-    return array("Q", [*row, *stale, *noise(PADDING_WORDS - len(STALE))])
+    return array("Q", row) + _padding(row[-1])
+
+
+@lru_cache(maxsize=1 << 12)
+def _padding(last: int) -> Any:
+    """The words behind a row whose last word is this."""
+    return array("Q", [last ^ flipped for flipped in STALE]) + noise(PADDING_WORDS - len(STALE))
 
 
 @cache
