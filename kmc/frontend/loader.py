@@ -14,7 +14,7 @@ import importlib
 import itertools
 import sys
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -164,8 +164,8 @@ def _importable(package: str, sources: Mapping[str, Source]) -> Iterator[None]:
         yield
     finally:
         sys.meta_path.remove(finder)
-        for name in [name for name in sys.modules if name == package or name.startswith(package + ".")]:
-            del sys.modules[name]
+        for name in finder.names:
+            sys.modules.pop(name, None)
 
 
 class _Finder(MetaPathFinder, Loader):
@@ -178,6 +178,11 @@ class _Finder(MetaPathFinder, Loader):
         for name in self._by_full_name:
             self._packages |= {name[:end] for end, sign in enumerate(name) if sign == "."}
         self._builtins = _restricted_builtins()
+
+    @property
+    def names(self) -> Set[str]:
+        """The full names of all modules that it can find."""
+        return self._packages | self._by_full_name.keys()
 
     def find_spec(self, fullname: str, path: object = None, target: object = None) -> ModuleSpec | None:
         if fullname != self._package and not fullname.startswith(self._package + "."):
