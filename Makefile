@@ -70,7 +70,7 @@ lint: $(VENV)/.installed-test ## ruff (rules and format), and strict mypy for km
 	$(BIN)/mypy
 
 golden: $(VENV)/.installed-test ## the golden cases above 50,000 states; takes long
-	$(BIN)/python -m pytest -m golden_large
+	KMC_KERNELS=optimised $(BIN)/python -m pytest -m golden_large
 
 results: $(VENV)/.installed ## run the models that have no result yet, and write results/; takes long
 	$(BIN)/kmc report
@@ -102,7 +102,7 @@ canary: ## a short set of tests with the newest numba and llvmlite, pre-releases
 	$(CANARY)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
 	$(CANARY)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade --pre numba llvmlite
 	$(CANARY)/bin/python -m pip list --disable-pip-version-check | grep -iE '^(numba|llvmlite|numpy) '
-	KMC_CACHE_DIR=$(CANARY)/cache $(CANARY)/bin/python -m pytest -q $(CANARY_TESTS) -m 'not slow and not golden_large'
+	KMC_CACHE_DIR=$(CANARY)/cache KMC_KERNELS=optimised $(CANARY)/bin/python -m pytest -q $(CANARY_TESTS) -m 'not slow and not golden_large'
 	KMC_CACHE_DIR=$(CANARY)/cache $(CANARY)/bin/kmc check kraft smoke --no-run-dir
 
 fuzz: $(VENV)/.installed-test ## the tests that draw examples, with other and more examples every time

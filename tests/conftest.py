@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, settings
 from support.runs.s3_server import CREDENTIALS, S3Server, s3_server
 
 from kmc.process import usable_cpus
+from kmc.runtime.object_code import KERNELS_VARIABLE
 
 shared = settings(deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("kmc", shared, derandomize=True, database=None)
@@ -26,6 +27,10 @@ settings.load_profile("kmc")
 
 # An explanation that fails costs a user nothing else, so it would be silent here: it fails the test instead.
 os.environ["KMC_EXPLANATION_ERRORS"] = "raise"
+
+# Most tests search few states, and then LLVM's optimisations take longer than they save: some tests want them.
+# `KMC_KERNELS=optimised make test` compiles all kernels as for a user.
+os.environ.setdefault(KERNELS_VARIABLE, "unoptimised")
 
 # A shell that starts the tests in the background has them and their children ignore Ctrl-C, which some of them send.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -68,14 +73,9 @@ def compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def unoptimised_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Specs are compiled without LLVM's optimisations: for tests of results, whose kernels run less long than LLVM.
-
-    Not for tests of the compiler, of threads, or of the steps and counts of golden cases, which run what users run.
-    """
-    from support.kernels.compiling import leave_kernels_unoptimised  # which loads the compiler
-
-    leave_kernels_unoptimised(monkeypatch)
+def optimised_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Specs are compiled with LLVM's optimisations, as for a user: for tests of the compiler and for long searches."""
+    monkeypatch.delenv(KERNELS_VARIABLE, raising=False)
 
 
 @pytest.fixture(params=["rows kept", "rows dropped"])

@@ -62,12 +62,13 @@ def initialise() -> None:
     llvm.initialize_native_asmprinter()
 
 
-def target_machine(target: Target) -> llvm.TargetMachine:
-    """LLVM's code generator for a target, at the usual optimisation; InternalError when there is none."""
+def target_machine(target: Target, *, optimised: bool = True) -> llvm.TargetMachine:
+    """LLVM's code generator for a target, optimising as usual or not at all; InternalError when LLVM has none."""
     initialise()
+    level = 2 if optimised else 0
     try:
         return llvm.Target.from_triple(target.triple).create_target_machine(
-            cpu=target.cpu, features=target.features, opt=2, reloc="pic", codemodel="small"
+            cpu=target.cpu, features=target.features, opt=level, reloc="pic", codemodel="small"
         )
     except RuntimeError as error:
         raise InternalError("KMC919", f"LLVM cannot make code for {target.triple}: {error}") from error

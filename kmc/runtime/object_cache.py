@@ -23,7 +23,7 @@ from llvmlite import binding as llvm
 
 from kmc.compile_log import LOG, CacheFault
 from kmc.runtime.native_module import Target, host_target
-from kmc.runtime.object_code import RECIPE, emit_object
+from kmc.runtime.object_code import RECIPE, UNOPTIMISED_RECIPE, are_kernels_optimised, emit_object
 
 _MAGIC = b"kmc kernels 1\n"
 _DIGEST_BYTES = hashlib.sha256().digest_size
@@ -75,11 +75,12 @@ class KernelCache:
             LOG.not_kept(CacheFault(str(self.folder), error.strerror or str(error)))
 
 
-def cache_key(text: str, target: Target) -> str:
-    """The key of the code that `emit_object(text, target)` gives."""
+def cache_key(text: str, target: Target, *, optimised: bool = True) -> str:
+    """The key of the code that `emit_object` gives for the same arguments."""
+    recipe = RECIPE if optimised else UNOPTIMISED_RECIPE
     versions = (llvmlite.__version__, ".".join(str(component) for component in llvm.llvm_version_info))
     digest = hashlib.sha256()
-    for component in (*versions, RECIPE, target.triple, target.cpu, target.features, text):
+    for component in (*versions, recipe, target.triple, target.cpu, target.features, text):
         data = component.encode()
         digest.update(len(data).to_bytes(8, "little") + data)
     return digest.hexdigest()
@@ -88,17 +89,19 @@ def cache_key(text: str, target: Target) -> str:
 def cached_object(
     text: str, target: Target | None = None, cache: KernelCache | None = None, title: str = "kernels"
 ) -> bytes:
-    """The result of `emit_object`, from the cache (the environment's by default) if it is there.
+    """The object code of kernels, from the cache (the environment's by default) if it is there.
 
-    `title` is the name of the compiled part in the log.
+    It is optimised unless the environment prevents that (`are_kernels_optimised`). `title` is the name of the compiled
+    part in the log.
     """
     kept = cache or KernelCache.of_environment()
     chosen = target or host_target()
-    key = cache_key(text, chosen)
+    optimised = are_kernels_optimised()
+    key = cache_key(text, chosen, optimised=optimised)
     code = kept.read(key)
     if code is None:
         with LOG.compiling(title):
-            code = emit_object(text, chosen)
+            code = emit_object(text, chosen, optimised=optimised)
         kept.write(key, code)
     return code
 

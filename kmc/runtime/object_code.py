@@ -1,9 +1,15 @@
 """LLVM IR text to object code: LLVM's O2 pipeline, then code for one CPU with all its features.
 
 Vectorisers are off: kernels work on a few words at a time, and without them compilation is twice as fast.
+
+Code can be emitted without optimisations too. That takes a fifth of the time, and the code runs several times as long:
+it is for processes that search few states of many models, as tests do.
 """
 
 from __future__ import annotations
+
+import os
+from collections.abc import Mapping
 
 from llvmlite import binding as llvm
 
@@ -14,14 +20,25 @@ from kmc.runtime.native_module import Target, host_target, target_machine
 RECIPE = "O2, no vectorisers, small pic"
 """The recipe of `emit_object`, part of the disk cache's key. Change it when `emit_object` changes."""
 
+UNOPTIMISED_RECIPE = "O0, small pic"
+"""The same for code without optimisations."""
 
-def emit_object(text: str, target: Target | None = None) -> bytes:
+KERNELS_VARIABLE = "KMC_KERNELS"
+"""With the value `unoptimised`, kernels are compiled without optimisations. Tests set it."""
+
+
+def are_kernels_optimised(environment: Mapping[str, str] = os.environ) -> bool:
+    """Return whether kernels of specs are optimised, which `KERNELS_VARIABLE` can prevent."""
+    return environment.get(KERNELS_VARIABLE) != "unoptimised"
+
+
+def emit_object(text: str, target: Target | None = None, *, optimised: bool = True) -> bytes:
     """The object file made of LLVM IR text, for this machine by default.
 
     InternalError KMC917 when LLVM refuses the text, CompileTimeout when the time for compiling runs out.
     """
     chosen = target or host_target()
-    machine = target_machine(chosen)
+    machine = target_machine(chosen, optimised=optimised)
     try:
         module = llvm.parse_assembly(text)
         module.triple = chosen.triple
@@ -30,8 +47,9 @@ def emit_object(text: str, target: Target | None = None) -> bytes:
     except RuntimeError as error:
         raise InternalError("KMC917", f"LLVM refuses the text made of the IR: {error}") from error
     require_time()
-    _optimise(module, machine)
-    require_time()
+    if optimised:
+        _optimise(module, machine)
+        require_time()
     return bytes(machine.emit_object(module))
 
 

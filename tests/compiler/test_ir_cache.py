@@ -23,7 +23,7 @@ from kmc.compiler.ir.nodes import Bin, Const, Var
 from kmc.runtime import object_cache as cache_module
 from kmc.runtime.native_module import NativeModule, Target, host_target
 from kmc.runtime.object_cache import KernelCache, cache_key, cached_object
-from kmc.runtime.object_code import emit_object
+from kmc.runtime.object_code import KERNELS_VARIABLE, are_kernels_optimised, emit_object
 
 MODULE = expression_module(Bin("add", Var("x"), Const(3)))
 TEXT = emit_llvm(MODULE)
@@ -36,9 +36,9 @@ class Compilations:
     def __init__(self) -> None:
         self.count = 0
 
-    def __call__(self, text: str, target: Target) -> bytes:
+    def __call__(self, text: str, target: Target, *, optimised: bool) -> bytes:
         self.count += 1
-        return emit_object(text, target)
+        return emit_object(text, target, optimised=optimised)
 
 
 @pytest.fixture
@@ -351,3 +351,22 @@ def test_writers_at_the_same_time_leave_whole_entries(tmp_path: Path) -> None:
         assert writer.stdout.readline() == "ready\n"
     found = [writer.communicate("go\n")[0] for writer in writers]
     assert (found, [path.name for path in (tmp_path / "kernels").iterdir()]) == (["0\n"] * 3, ["key"])
+
+
+def test_code_without_optimisations_is_another_entry(cache: KernelCache, monkeypatch: pytest.MonkeyPatch) -> None:
+    optimised = cached_object(TEXT, cache=cache)
+    monkeypatch.setenv(KERNELS_VARIABLE, "unoptimised")
+    assert cached_object(TEXT, cache=cache) == emit_object(TEXT, optimised=False) != optimised
+    assert cache.folder is not None
+    kept = {path.name for path in cache.folder.iterdir()}
+    assert kept == {KEY, cache_key(TEXT, host_target(), optimised=False)}
+
+
+@pytest.mark.parametrize("value", ["optimised", "", "Unoptimised"])
+def test_no_other_value_of_the_variable_prevents_optimisations(value: str) -> None:
+    assert are_kernels_optimised({KERNELS_VARIABLE: value})
+
+
+def test_kernels_without_optimisations_compute_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(KERNELS_VARIABLE, "unoptimised")
+    assert NativeModule(cached_object(TEXT, cache=KernelCache(None)), ["main"]).call("main", [], (4, 0)) == 7

@@ -26,8 +26,6 @@ from kmc.reference.states.initial import initial_states
 from kmc.reference.states.replay import replay
 from kmc.result import Result, Verdict
 
-pytestmark = pytest.mark.usefixtures("unoptimised_kernels")
-
 POST = """
 class Ping(Message):
     source: Node

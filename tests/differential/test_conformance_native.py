@@ -32,8 +32,6 @@ from kmc.errors import EvaluationError, InternalError
 from kmc.reference.conformance.edges import ConformanceReport, conform
 from kmc.runtime.codec import encode_row
 
-pytestmark = pytest.mark.usefixtures("unoptimised_kernels")
-
 SAMPLE = 20
 
 

@@ -51,6 +51,7 @@ def test_the_interpreter_gives_the_counts_of_tlc(case: GoldenCase) -> None:
     assert outcome(result, case.expect) == case.expect
 
 
+@pytest.mark.usefixtures("optimised_kernels")
 @pytest.mark.parametrize("case", _parameters(_is_large_for_native))
 def test_the_native_engine_gives_the_counts_of_tlc(case: GoldenCase) -> None:
     result = check_native(case.model(), Limits(), threads=2)

@@ -14,8 +14,6 @@ import pytest
 from support.commands.cli_runner import kmc
 from support.specs.temporal import STOPPED_EARLY, LivenessCase, liveness_cases, reductions
 
-pytestmark = pytest.mark.usefixtures("unoptimised_kernels")
-
 EXIT_STATUS = {"d97_eqv": 0}
 """Where TLC has no verdict: it refuses an equivalence of temporal formulas, which holds."""
 

@@ -28,6 +28,8 @@ from kmc.result import Limits
 from kmc.runtime.codec import encode_row
 from kmc.runtime.state_layout import row_layout
 
+pytestmark = pytest.mark.usefixtures("optimised_kernels")
+
 
 def assert_same(kernels: Kernels, states: list[Any]) -> None:
     """No difference, in enough states for that to mean something."""

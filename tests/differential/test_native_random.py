@@ -27,7 +27,7 @@ SHARE_MIN = 1 / 80
 
 OF_ORDER = "a failure that depends on an order"
 
-pytestmark = [pytest.mark.hypothesis, pytest.mark.slow, pytest.mark.usefixtures("unoptimised_kernels")]
+pytestmark = [pytest.mark.hypothesis, pytest.mark.slow]
 
 
 @cache

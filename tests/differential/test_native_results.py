@@ -22,8 +22,6 @@ from kmc.model_files.model_file import ModelFile
 from kmc.reference.search import Search
 from kmc.result import Limits
 
-pytestmark = pytest.mark.usefixtures("unoptimised_kernels")
-
 THREADS = (1, 2, 3)
 MOST_STATES = 1_500
 """A search ends with the first level that has so many."""

@@ -27,8 +27,6 @@ from kmc.reference.search import Search
 from kmc.result import Limits
 from kmc.runtime.state_layout import key_count, layout_of
 
-pytestmark = pytest.mark.usefixtures("unoptimised_kernels")
-
 SIZES = {
     "two": "Server = {a, b} Value = {v}",
     "three": "Server = {a, b, c} Value = {v, w}",

@@ -32,8 +32,6 @@ from kmc.result import Limits, Result
 from kmc.shards.level.sharding import Sharding
 from kmc.shards.on_one_machine import sharded
 
-pytestmark = pytest.mark.usefixtures("unoptimised_kernels")
-
 DRAWN = st.randoms(use_true_random=True).map(orbit_spec)
 
 MANY, FEW = settings().max_examples * 2, settings().max_examples // 8

@@ -23,8 +23,6 @@ from kmc.reference.search import Search
 from kmc.reference.states.identity import StateSet
 from kmc.result import Limits
 
-pytestmark = pytest.mark.usefixtures("unoptimised_kernels")
-
 TEAM = """
 from kmc.lang import Pair, pairs, spawned
 

@@ -20,8 +20,6 @@ from kmc.model_files.model_file import parse_set
 from kmc.reference.search import Search
 from kmc.result import Limits, Result
 
-pytestmark = pytest.mark.usefixtures("unoptimised_kernels")
-
 PAGE = Path(__file__).parents[2] / "docs" / "compiled.md"
 BLOCK = re.compile(r"^```python\n# (.*?)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 HEADING = re.compile(r"^## (.*)$", re.MULTILINE)

@@ -22,8 +22,6 @@ from kmc.shards.kept_states import kept_states
 from kmc.shards.level.sharding import Sharding
 from kmc.shards.level.tasks import SegmentRef
 
-pytestmark = pytest.mark.usefixtures("unoptimised_kernels")
-
 CHOSEN = (
     "no deadlock asked",
     "constraint",

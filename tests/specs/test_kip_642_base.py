@@ -20,8 +20,6 @@ from kmc.lang.records import Record
 from kmc.reference.states.initial import initial_states
 from kmc.result import Limits
 
-pytestmark = pytest.mark.usefixtures("unoptimised_kernels")
-
 ADDED = {"assignment", "applied", "mcluster", "mvoter", "plan", "connected", "crashed", "counters", "observes"}
 """The fields that one of the specs adds, which never change with all parts off: `observes` is kraft's."""
 

@@ -20,8 +20,6 @@ from kmc.model_files.model_file import ModelFile, parse_set
 from kmc.reference.states.initial import initial_states
 from kmc.result import Limits
 
-pytestmark = pytest.mark.usefixtures("unoptimised_kernels")
-
 ROOT = find_spec_root("kip_642")
 MANIFEST = shipped_manifest("kip_642")
 MODELS = MANIFEST.models

@@ -18,8 +18,6 @@ from kmc.model_files.model_file import ModelFile
 from kmc.reference.search import Search
 from kmc.result import Limits, Verdict
 
-pytestmark = pytest.mark.usefixtures("unoptimised_kernels")
-
 ROOT = find_spec_root("kip_642")
 MANIFEST = shipped_manifest("kip_642")
 ENTRIES = MANIFEST.entries

@@ -17,8 +17,6 @@ from kmc.model_files.model_file import parse_set
 from kmc.reference.search import Search
 from kmc.result import Limits, Result, Verdict
 
-pytestmark = pytest.mark.usefixtures("unoptimised_kernels")
-
 VERIFIED = AbstractionChoice(("DropStale",), verifies=True)
 DROPS, RULES = "kip_642/abstraction.py", "consensus/pull_raft/network.py"
 

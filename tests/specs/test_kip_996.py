@@ -23,8 +23,6 @@ from kmc.reference.search import Search
 from kmc.reference.temporal.accepted_problem import accepted_problem
 from kmc.result import Limits, Verdict
 
-pytestmark = pytest.mark.usefixtures("unoptimised_kernels")
-
 ROOTS = {name: find_spec_root(name) for name in ("kip_996", "kip_996_draft")}
 ALWAYS_TRUE = {"TestInv"}
 BROKEN_BY_FINDINGS_ONLY = {

@@ -16,8 +16,6 @@ from kmc.model_files.model_file import ModelFile
 from kmc.reference.search import Search
 from kmc.result import Limits, Verdict
 
-pytestmark = pytest.mark.usefixtures("unoptimised_kernels")
-
 ROOT = find_spec_root("kraft")
 MANIFEST = shipped_manifest("kraft")
 MUTANTS = MANIFEST.mutants

@@ -22,8 +22,6 @@ from kmc.reference.search import Search
 from kmc.reference.temporal.accepted_problem import accepted_problem
 from kmc.result import Limits
 
-pytestmark = pytest.mark.usefixtures("unoptimised_kernels")
-
 HUGE = 100_000_000
 LARGE_OF = {"kip_642": 1_500}
 """Where it is not `LARGE`: a model with more states runs with the large golden cases. kip_642 has some 180 models."""

@@ -29,8 +29,6 @@ from kmc.tables.state_tables import StateReader
 from kmc.tables.table_tasks import STATES, AttemptFile, PartTask, write_part
 from kmc.tables.write_tables import PART_ROWS, Wanted, Written, part_rows
 
-pytestmark = pytest.mark.usefixtures("unoptimised_kernels")
-
 ALL = Wanted(parents=True, edges=True)
 
 CHOSEN = (
