@@ -67,7 +67,7 @@ chromium: ## install Chromium and its fonts on Debian, as root, if there is no b
 lint: $(VENV)/.installed-test ## ruff (rules and format), and strict mypy for kmc and its tests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+	MYPY_NUM_WORKERS=auto $(BIN)/mypy
 
 golden: $(VENV)/.installed-test ## the golden cases above 50,000 states; takes long
 	KMC_KERNELS=optimised $(BIN)/python -m pytest -m golden_large
