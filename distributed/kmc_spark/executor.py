@@ -13,6 +13,7 @@ from pyspark import RDD, SparkContext
 from kmc.engine.layout.frontier import PackedState
 from kmc.errors import CommandLineError
 from kmc.shards.executors.executor import Executor
+from kmc.shards.executors.parts import in_parts, tasks_of_a_part_max
 from kmc.shards.executors.travel import ShardJob
 from kmc.shards.files.store import ShardStore
 from kmc.shards.files.store_task import StoreTask
@@ -27,9 +28,6 @@ from kmc_spark.jobs import Jobs, stage_named
 
 _THIN_ROWS_KEY = "spark.kmc.thinRows"
 _COUNT_SECONDS = 1.0
-
-_PART_ROWS_MAX = 2_000_000
-"""The greatest number of rows of a Spark task, so that a lost task is repeated in about a second."""
 
 _FEW_TASKS = 4
 """Fewer tasks that only read and write files are run in the driver."""
@@ -171,7 +169,7 @@ class SparkExecutor:
 
     def _rdd(self, tasks: Sequence[Any], rows: int) -> RDD[Any]:
         """The tasks as those of Spark's: each of them runs a part, which are several of ours."""
-        most = _PART_ROWS_MAX * len(tasks) // max(1, rows)
+        most = tasks_of_a_part_max(len(tasks), rows)
         parts = in_parts(tasks, max(1, self.slots // self._threads), self._threads, most)
         return self._context.parallelize(parts, len(parts)).flatMap(_members)
 
@@ -199,21 +197,6 @@ def thin_rows_of(context: SparkContext) -> int:
         message = f"{_THIN_ROWS_KEY} is a number of rows, not '{text}'"
         raise CommandLineError("KMC648", message, help=f"write --conf {_THIN_ROWS_KEY}=N")
     return int(text)
-
-
-def in_parts(tasks: Sequence[_Task], slots: int, least: int, most: int) -> list[Sequence[_Task]]:
-    """The tasks in parts of `least` to `most` for so many slots: large ones first, so that few slots wait at the end.
-
-    Each is a slot's share of what is left (Polychronopoulos and Kuck, Guided self-scheduling, 1987). A part costs some
-    15 ms of CPU time beside its tasks.
-    """
-    parts: list[Sequence[_Task]] = []
-    place = 0
-    while place < len(tasks):
-        size = max(least, min(most, -(-(len(tasks) - place) // slots)))
-        parts.append(tasks[place : place + size])
-        place += size
-    return parts
 
 
 def _members(part: Sequence[_Task]) -> Sequence[_Task]:

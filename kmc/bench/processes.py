@@ -32,14 +32,23 @@ def children_cpu_seconds() -> float:
 
 def run_job(request: Request, folder: Path) -> dict[str, Any]:
     """One measured search in a fresh process; SystemFault with its last lines when it fails."""
-    asked, answered = folder / "request.json", folder / "answer.json"
+    asked = folder / "request.json"
     asked.write_text(json.dumps(asdict(request)), encoding="utf-8")
+    return run_module("kmc.bench.job", [str(asked)], f"a run of {request.states:,} states", folder)
+
+
+def run_module(module: str, words: Sequence[str], title: str, folder: Path) -> dict[str, Any]:
+    """The answer of a module of kmc that runs in a fresh process and writes it to the file that the last word names.
+
+    SystemFault KMC546 with its last lines when it fails; `title` is the subject of the message.
+    """
+    answered = folder / "answer.json"
     answered.unlink(missing_ok=True)
-    ran = run_timed([sys.executable, "-m", "kmc.bench.job", str(asked), str(answered)])
+    ran = run_timed([sys.executable, "-m", module, *words, str(answered)])
     if ran.returncode != 0 or not answered.exists():
         raise SystemFault(
             "KMC546",
-            f"a run of {request.states:,} states ended with status {ran.returncode}",
+            f"{title} ended with status {ran.returncode}",
             help="see the same model with kmc check; status -9 means that the system ran out of memory",
             notes=tuple(ran.stderr.strip().splitlines()[-_LAST_LINES:]),
         )

@@ -1,28 +1,76 @@
 """The projected time of a check on Spark with more cores than were measured: a projection, not a measurement.
 
-A level needs the CPU time of its states, divided among the cores, but at least that of one task; and Spark's overhead
-for a job. A level that is small stays in the driver, on one core. Nothing is added for a network or a shared disk.
+A level that is small is made in the driver, on one core. Any other level is a job: a fixed time, a serial time for each
+task, and the CPU time of its states, divided among as many cores as it has tasks and shards. A level has at least one
+task, and its tasks have at least the rows of one segment. `Costs` lists what is assumed. Nothing is added for a network
+or a shared disk, and the start of Spark and of the command is left out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from kmc.shards.level.sharding import THIN_ROWS
+from kmc.shards.level.sharding import THIN_ROWS, Sharding
 
-LEVEL_SECONDS = 0.15
-"""The time of Spark and the driver for the job of a level."""
-
-TASK_STATES = 1 << 17
+TASK_ROWS = Sharding(1).task_rows
+SEGMENT_ROWS = Sharding(1).segment_rows
 
 
-def projected_seconds(levels: Sequence[int], cpu_seconds: float, cores: int) -> float:
-    """The wall time of a check with these states by level, whose search used so much CPU time in all."""
-    of_state = cpu_seconds / max(1, sum(levels))
-    seconds = 0.0
-    for states in levels:
-        if states < THIN_ROWS:
-            seconds += states * of_state
-        else:
-            seconds += max(states / cores, TASK_STATES) * of_state + LEVEL_SECONDS
-    return seconds
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """The assumptions of a projection, in seconds.
+
+    `state` is the CPU time of a state, of which the part `merging` is that of shards. `level` is the time of Spark and
+    the driver for a job, whatever it does; `task` is the serial time of a task in the driver. The longest task takes
+    `skew` times as long as the mean.
+    """
+
+    state: float
+    merging: float = 0.2
+    level: float = 0.15
+    task: float = 0.001
+    skew: float = 1.3
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectedSearch:
+    """The seconds of a search by their cause.
+
+    `thin` are those of the levels made in the driver, `floors` those of the fixed time of jobs, `tasks` those of the
+    serial time of tasks, `expanding` and `merging` those of the work on states.
+    """
+
+    thin: float
+    floors: float
+    tasks: float
+    expanding: float
+    merging: float
+
+    @property
+    def seconds(self) -> float:
+        """The seconds in all."""
+        return self.thin + self.floors + self.tasks + self.expanding + self.merging
+
+
+def projected(levels: Sequence[int], costs: Costs, cores: int, shards: int) -> ProjectedSearch:
+    """Project a search with these states by level, on so many cores and with so many shards."""
+    thin = [states for states in levels if states < THIN_ROWS]
+    jobs = [states for states in levels if states >= THIN_ROWS]
+    tasks = [task_rows(states, cores) for states in jobs]
+    row = costs.state * (1 - costs.merging)
+    return ProjectedSearch(
+        thin=sum(thin) * costs.state,
+        floors=len(jobs) * costs.level,
+        tasks=sum(-(-states // rows) for states, rows in zip(jobs, tasks, strict=True)) * costs.task,
+        expanding=sum(
+            row * (max(states / cores, rows) + (costs.skew - 1) * rows)
+            for states, rows in zip(jobs, tasks, strict=True)
+        ),
+        merging=sum(jobs) * costs.state * costs.merging / min(cores, shards),
+    )
+
+
+def task_rows(states: int, cores: int) -> int:
+    """The rows of a task of a level: a core's share, but a segment at least and a whole task at most."""
+    return min(TASK_ROWS, max(SEGMENT_ROWS, -(-states // cores)))

@@ -22,7 +22,7 @@ from typing import Any
 import psutil
 
 from kmc.bench.machine import commit, load_average, machine
-from kmc.bench.projection import projected_seconds
+from kmc.bench.projection import Costs, projected
 from kmc.errors import SystemFault
 
 _POLL_SECONDS = 0.05
@@ -168,13 +168,15 @@ def _figures(way: Way, checks: Sequence[WholeCheck], base: dict[str, float]) -> 
         "rate_by_cpu": round(base["cpu_seconds"] / typical["cpu_seconds"], 3),
         "shards": runs[-1].result["shards"],
         "peak_memory_bytes": max(check.result["peak_memory_bytes"] for check in runs),
-        "projected_seconds": _projected(way, runs[-1].result["levels"], typical["cpu_seconds"]),
+        "projected_seconds": _projected(runs[-1].result) if way.on_spark else None,
         "runs": [{name: round(asdict(run)[name], 3) for name in kept} for run in runs],
     }
 
 
-def _projected(way: Way, levels: Sequence[int], cpu_seconds: float) -> dict[str, float] | None:
-    """On Spark: the seconds on more cores, see `projection`."""
-    if not way.on_spark:
-        return None
-    return {str(cores): round(projected_seconds(levels, cpu_seconds, cores), 1) for cores in PROJECTED_CORES}
+def _projected(result: dict[str, Any]) -> dict[str, float]:
+    """The projected seconds of a search that was on Spark, by the number of cores; see `projection`."""
+    costs = Costs(result["cpu_seconds"] / max(1, result["distinct"]))
+    shards = result["shards"]["shards_used"]
+    return {
+        str(cores): round(projected(result["levels"], costs, cores, shards).seconds, 1) for cores in PROJECTED_CORES
+    }

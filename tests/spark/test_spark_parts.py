@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kmc.shards.executors.parts import in_parts
 from kmc_spark import session
-from kmc_spark.executor import in_parts
 
 
 @given(st.integers(0, 200), st.integers(1, 16), st.integers(1, 4), st.integers(1, 40))

@@ -8,21 +8,27 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from kmc.amounts import bytes_in_words, seconds_in_words
 from kmc.bench.declared import Benchmark, find_benchmarks
+from kmc.bench.made_up_answers import ClusterSize
 from kmc.bench.measured_runs import STATES, Plan, measure, require_memory
+from kmc.bench.simulated_driver import SIZES, measure_all
 from kmc.bench.tlc import Tlc, require_tlc, try_tlc
 from kmc.bench.whole_checks import Way, compare
 from kmc.cli.options.completion import SPEC_TYPE
 from kmc.cli.options.shared_options import debug_option, json_option
 from kmc.cli.text.console import say, show, stderr, table
 from kmc.cli.text.progress import StatusLine
+from kmc.cli.text.simulated_driver import driver_lines
 from kmc.error_text import shown_path
 from kmc.errors import ExitStatus, SystemFault
+from kmc.shards.level.sharding import SHARDS_MAX
 
 _THREADS_MAX = 64
 _DIGITS_MAX = 9
+_TASKS_MAX = 1_000_000
 DEFAULT_SHARDS = 4
 
 _EPILOG = """\b
@@ -32,6 +38,7 @@ Examples:
   kmc bench kip_996 liveness --threads 1,2,4      what temporal properties cost beside the search
   kmc bench kraft plain --tlc tla2tools.jar --spec-dir ~/kafka-tlaplus/kraft --tlc-seconds 120
   kmc bench kip_996 large --spark 'local[2]' --runs 1
+  kmc bench driver simulated --size 1000x256      the driver of a large cluster, on answers that are made up
 
 \b
 How to read the table:
@@ -54,9 +61,25 @@ def _thread_numbers(ctx: click.Context, param: click.Parameter, value: str) -> t
     """An option's value as numbers of threads: `1,2`; click.BadParameter for anything else."""
     words = value.split(",")
     # A number of more than 4,300 digits is none to Python.
-    if not all(word.isdecimal() and len(word) <= _DIGITS_MAX and 1 <= int(word) <= _THREADS_MAX for word in words):
+    if not all(_is_number(word, _THREADS_MAX) for word in words):
         raise click.BadParameter(f"'{value}' is not a list of numbers of threads; write 1,2", ctx, param)
     return tuple(sorted({int(word) for word in words}))
+
+
+def _sizes(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> tuple[ClusterSize, ...]:
+    """Values of an option as sizes of levels: `1000x256`; click.BadParameter for anything else."""
+    sizes = []
+    for word in value:
+        tasks, _, shards = word.partition("x")
+        if not all(_is_number(text, most) for text, most in ((tasks, _TASKS_MAX), (shards, SHARDS_MAX))):
+            message = f"'{word}' is not a number of tasks and one of shards; write 1000x256"
+            raise click.BadParameter(message, ctx, param)
+        sizes.append(ClusterSize(int(tasks), int(shards)))
+    return tuple(sizes)
+
+
+def _is_number(text: str, most: int) -> bool:
+    return text.isdecimal() and len(text) <= _DIGITS_MAX and 1 <= int(text) <= most
 
 
 @click.command(epilog=_EPILOG, short_help="Measure time and memory per state on named models.")
@@ -79,6 +102,8 @@ def _thread_numbers(ctx: click.Context, param: click.Parameter, value: str) -> t
               help="Compare whole checks instead: in memory, and in N shards on threads.")  # fmt: skip
 @click.option("--spark", "masters", metavar="MASTER", multiple=True,
               help="With --shards: compare with the same on Spark too. May be repeated.")  # fmt: skip
+@click.option("--size", "sizes", metavar="TASKSxSHARDS", multiple=True, callback=_sizes,
+              help="Of `driver simulated`: a level of so many tasks and shards. May be repeated.")  # fmt: skip
 @click.option("--out", metavar="DIR", default="results/benchmarks", show_default=True,
               type=click.Path(file_okay=False), help="Where NAME.json is written.")  # fmt: skip
 @json_option
@@ -93,7 +118,15 @@ def bench(words: tuple[str, ...], /, **given: Any) -> int:
     first; the file has all runs, the machine with its load, and the commit.
 
     With --shards or --spark, BENCHMARK is a model, by default `smoke`.
+
+    `kmc bench driver simulated` measures the driver of a search on a cluster:
+    its CPU time and memory for a level of many tasks and shards, whose
+    answers are made up. It projects large models from that.
     """
+    if (given["spec"], given["benchmark"]) == SIMULATED:
+        return _simulated(given)
+    if given["sizes"]:
+        raise click.UsageError("--size belongs to: kmc bench driver simulated")
     if given["shards"] is not None or given["masters"]:
         return _compared(given)
     plan = _plan(given, words or ())
@@ -114,6 +147,23 @@ def bench(words: tuple[str, ...], /, **given: Any) -> int:
         return ExitStatus.INTERRUPTED
     if given["as_json"]:
         say(json.dumps({"benchmarks": measurements}, indent=2))
+    return ExitStatus.OK
+
+
+def _simulated(given: Mapping[str, Any]) -> int:
+    """Measure the driver on levels that are made up."""
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE and name not in _SIMULATED_OPTIONS:
+            raise click.UsageError(f"{parameter.opts[0]} measures nothing with driver simulated: leave it out")
+    with StatusLine(stderr(), quiet=given["quiet"]) as line:
+        measured = measure_all(given["sizes"] or SIZES, lambda text: line.update(f"Measuring the driver: {text}."))
+    path = _written(measured, Path(given["out"]) / "driver-simulated.json")
+    if given["as_json"]:
+        say(json.dumps({**measured, "path": str(path)}, indent=2))
+    else:
+        show([*driver_lines(measured), f"  Saved: {shown_path(path)}"])
     return ExitStatus.OK
 
 
@@ -219,6 +269,8 @@ def _written(measurement: Mapping[str, Any], path: Path) -> Path:
     return path
 
 
+SIMULATED = ("driver", "simulated")
+_SIMULATED_OPTIONS = frozenset({"spec", "benchmark", "sizes", "out", "as_json", "quiet", "debug"})
 _NOT_COMPARED = {"python": "--python", "class_path": "--tlc", "spec_dir": "--spec-dir", "tlc_module": "--tlc-module"}
 _COMPARED_HEADER = (
     "",

@@ -10,10 +10,8 @@ import pytest
 from support.commands.cli_runner import kmc
 
 from kmc.bench import whole_checks
-from kmc.bench.projection import LEVEL_SECONDS, TASK_STATES, projected_seconds
 from kmc.bench.whole_checks import Way, WholeCheck, check_once, compare
 from kmc.errors import SystemFault
-from kmc.shards.level.sharding import THIN_ROWS
 
 
 @pytest.mark.slow
@@ -69,27 +67,17 @@ def test_cpu_is_that_of_all_processes() -> None:
     assert WholeCheck("a", 1.0, 2.0, 3.0, 4.0, 0.0, {}).cpu_seconds == 7.0
 
 
-def test_more_cores_share_wide_levels_only() -> None:
-    thin, wide = THIN_ROWS - 1, 64 * 10 * TASK_STATES
-    # A microsecond a state.
-    assert projected_seconds([thin], thin / 1e6, 64) == pytest.approx(thin / 1e6)
-    for cores in (16, 64):
-        assert projected_seconds([wide], wide / 1e6, cores) == pytest.approx(wide / 1e6 / cores + LEVEL_SECONDS)
-    # A level that is one task takes as long as that task, on any number of cores.
-    least = TASK_STATES / 1e6 + LEVEL_SECONDS
-    assert projected_seconds([THIN_ROWS], THIN_ROWS / 1e6, 1000) == pytest.approx(least)
-    assert projected_seconds([thin, wide, wide], (thin + 2 * wide) / 1e6, 16) == pytest.approx(
-        thin / 1e6 + 2 * (wide / 1e6 / 16 + LEVEL_SECONDS)
-    )
-
-
 def test_what_is_on_spark_is_projected(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     result = {
         **dict.fromkeys(whole_checks._SAME, 1),
         "distinct": 9,
         "generated": 9,
         "levels": [9],
-        "shards": None,
+        "cpu_seconds": 7.0,
+        "shards": {
+            "shards_used": 4,
+            **dict.fromkeys(("sent_bytes", "rows_bytes", "runs_bytes", "stored_bytes"), 0),
+        },
         "peak_memory_bytes": 3 << 20,
     }
     asked: list[tuple[str, ...]] = []
