@@ -5,6 +5,9 @@ CONSTANT(S), SPECIFICATION or INIT and NEXT, INVARIANT(S), PROPERTY/PROPERTIES, 
 SYMMETRY, VIEW and CHECK_DEADLOCK, with comments `\* ...` and nested `(* ... *)`; ABSTRACTION(S) are kmc's own. As in
 TLC, layout is free and a list ends at the next keyword. Unlike in TLC, a word that is nearly a keyword is an error; TLC
 reads it as one more name of the list. Whether the spec declares these names is checked elsewhere.
+
+The file of a TLA+ module may also replace definitions (`X <- Y`, `X <- [M] Y`, `X = [M] value`), and have ALIAS and
+POSTCONDITION; a Python spec has nothing that these could mean.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ from kmc.model_files.model_file import (
     KEYWORDS_NOT_SUPPORTED,
     Assignment,
     ModelFile,
+    Substitution,
     Token,
     Tokens,
     Word,
@@ -46,6 +50,8 @@ Section: TypeAlias = Literal[
     "view",
     "check_deadlock",
     "verify_abstractions",
+    "alias",
+    "postcondition",
 ]
 
 _SECTIONS: dict[str, Section] = {
@@ -69,7 +75,10 @@ _SECTIONS: dict[str, Section] = {
     "CHECK_DEADLOCK": "check_deadlock",
     "VERIFY_ABSTRACTIONS": "verify_abstractions",
 }
-_ONCE = frozenset(("specification", "init", "next", "view", "check_deadlock", "verify_abstractions"))
+_MODULE_SECTIONS: dict[str, Section] = {**_SECTIONS, "ALIAS": "alias", "POSTCONDITION": "postcondition"}
+_ONCE = frozenset(
+    ("specification", "init", "next", "view", "check_deadlock", "verify_abstractions", "alias", "postcondition")
+)
 
 
 @dataclass(slots=True)
@@ -77,6 +86,7 @@ class _Draft:
     """The words read so far: names per section, and the first keyword of each section."""
 
     constants: list[Assignment] = field(default_factory=list)
+    substitutions: list[Substitution] = field(default_factory=list)
     words: dict[Section, list[Word]] = field(default_factory=dict)
     check_deadlock: bool | None = None
     verify_abstractions: bool = False
@@ -92,20 +102,22 @@ class _Draft:
         return tuple(self.words.get(section, ()))
 
 
-def read_cfg(path: Path) -> ModelFile:
+def read_cfg(path: Path, for_module: bool = False) -> ModelFile:
     """The model in this `.cfg` file; raises ModelError as `parse_cfg` does, and KMC301 when it cannot be read."""
-    return parse_cfg(read_model_text(path), str(path))
+    return parse_cfg(read_model_text(path), str(path), for_module)
 
 
-def parse_cfg(text: str, path: str) -> ModelFile:
+def parse_cfg(text: str, path: str, for_module: bool = False) -> ModelFile:
     """The model that the text of a `.cfg` file describes; `path` names the file in spans.
+
+    `for_module` says that the file belongs to a TLA+ module, and not to a spec in Python.
 
     Raises ModelError at the offending token: KMC302 for an unknown token, KMC303 for an unknown word, KMC304 for
     sections that exclude, need or repeat each other, KMC305 for a constant given twice, KMC306 for a constant without
     `=` or value, KMC307 for a substitution, KMC308 for a bad set, KMC309 for a section without a name, KMC310 for a
     name listed twice, KMC311 for anything but TRUE or FALSE where one of them is needed.
     """
-    tokens = Tokens(text, path)
+    tokens = Tokens(text, path, for_module)
     draft = _Draft()
     while tokens.peek().kind != "end":
         _read_section(tokens, draft)
@@ -125,6 +137,9 @@ def parse_cfg(text: str, path: str) -> ModelFile:
         view=draft.one("view"),
         check_deadlock=draft.check_deadlock,
         verify_abstractions=draft.verify_abstractions,
+        substitutions=tuple(draft.substitutions),
+        alias=draft.one("alias"),
+        postcondition=draft.one("postcondition"),
     )
     mistake = behaviour_mistake(model)
     if mistake is not None:
@@ -134,21 +149,22 @@ def parse_cfg(text: str, path: str) -> ModelFile:
 
 def _read_section(tokens: Tokens, draft: _Draft) -> None:
     keyword = tokens.take()
-    if not _is_keyword(keyword):
+    sections = _sections(tokens)
+    if keyword.kind != "name" or keyword.text not in sections:
         raise _unknown_word(keyword)
-    section = _SECTIONS[keyword.text]
+    section = sections[keyword.text]
     first = draft.keywords.setdefault(section, keyword)
     if section in _ONCE and first is not keyword:
         note = f"first in line {first.span.line}"
         raise ModelError("KMC304", f"{keyword.text} is given twice", keyword.span, "keep one of the two", (note,))
     match section:
         case "constants":
-            _read_constants(tokens, keyword, draft.constants)
+            _read_constants(tokens, keyword, draft)
         case "check_deadlock":
             draft.check_deadlock = _read_truth_value(tokens, keyword)
         case "verify_abstractions":
             draft.verify_abstractions = _read_truth_value(tokens, keyword)
-        case "specification" | "init" | "next" | "view":
+        case "specification" | "init" | "next" | "view" | "alias" | "postcondition":
             draft.words[section] = [_read_name(tokens, keyword)]
         case "invariants" | "properties" | "constraints" | "action_constraints" | "symmetry" | "abstractions":
             _read_names(tokens, keyword, draft.words.setdefault(section, []))
@@ -156,12 +172,13 @@ def _read_section(tokens: Tokens, draft: _Draft) -> None:
             assert_never(section)
 
 
-def _is_keyword(token: Token) -> bool:
-    return token.kind == "name" and token.text in _SECTIONS
+def _sections(tokens: Tokens) -> dict[str, Section]:
+    return _MODULE_SECTIONS if tokens.for_module else _SECTIONS
 
 
-def _section_goes_on(token: Token) -> bool:
-    return token.kind != "end" and not _is_keyword(token)
+def _ends_section(tokens: Tokens) -> bool:
+    token = tokens.peek()
+    return token.kind == "end" or (token.kind == "name" and token.text in _sections(tokens))
 
 
 def _unknown_word(token: Token) -> ModelError:
@@ -184,8 +201,9 @@ def _refuse_near_keyword(token: Token) -> None:
         raise ModelError("KMC303", message, token.span, help_line)
 
 
-def _missing_name(token: Token, keyword: Token) -> ModelError:
-    if token.kind == "end" or _is_keyword(token):
+def _missing_name(tokens: Tokens, keyword: Token) -> ModelError:
+    token = tokens.peek()
+    if _ends_section(tokens):
         message = f"{keyword.text} is empty: {token.shown()} follows immediately"
         return ModelError("KMC309", message, keyword.span, "add a name, or remove the keyword")
     message = f"{token.shown()} stands where {keyword.text} needs a name"
@@ -197,14 +215,15 @@ def _read_name(tokens: Tokens, keyword: Token) -> Word:
     if token.text in KEYWORDS_NOT_SUPPORTED:
         raise _unknown_word(token)
     if token.kind != "name" or not is_name(token.text):
-        raise _missing_name(token, keyword)
+        raise _missing_name(tokens, keyword)
     _refuse_near_keyword(token)
     tokens.take()
     return Word(token.text, token.span)
 
 
 def _read_names(tokens: Tokens, keyword: Token, words: list[Word]) -> None:
-    while True:
+    # TLC accepts a keyword without names, and a module's file may have all of them commented out.
+    while not tokens.for_module or not _ends_section(tokens):
         word = _read_name(tokens, keyword)
         for earlier in words:
             if earlier.text == word.text:
@@ -212,49 +231,76 @@ def _read_names(tokens: Tokens, keyword: Token, words: list[Word]) -> None:
                 note = f"first in line {earlier.span.line}"
                 raise ModelError("KMC310", message, word.span, "list it once", (note,))
         words.append(word)
-        if not _section_goes_on(tokens.peek()):
+        if _ends_section(tokens):
             return
 
 
 def _read_truth_value(tokens: Tokens, keyword: Token) -> bool:
     token = tokens.peek()
     if token.text not in ("TRUE", "FALSE"):
-        found = "nothing" if not _section_goes_on(token) else token.shown()
-        span = token.span if _section_goes_on(token) else keyword.span
+        found = "nothing" if _ends_section(tokens) else token.shown()
+        span = keyword.span if _ends_section(tokens) else token.span
         message = f"{keyword.text} takes TRUE or FALSE, not {found}"
         raise ModelError("KMC311", message, span, f"write {keyword.text} TRUE or {keyword.text} FALSE")
     return tokens.take().text == "TRUE"
 
 
-def _read_constants(tokens: Tokens, keyword: Token, constants: list[Assignment]) -> None:
-    if not _section_goes_on(tokens.peek()):
-        raise _missing_name(tokens.peek(), keyword)
-    while _section_goes_on(tokens.peek()):
+def _read_constants(tokens: Tokens, keyword: Token, draft: _Draft) -> None:
+    if _ends_section(tokens):
+        raise _missing_name(tokens, keyword)
+    while not _ends_section(tokens):
         assignment = _read_assignment(tokens)
-        for earlier in constants:
-            if earlier.name == assignment.name:
+        given: list[Assignment | Substitution] = [*draft.constants, *draft.substitutions]
+        for earlier in given:
+            if (earlier.name, earlier.module) == (assignment.name, assignment.module):
                 message = f"the constant '{assignment.name}' is given twice"
                 note = f"first in line {earlier.span.line}"
                 raise ModelError("KMC305", message, assignment.span, "keep one of the two", (note,))
-        constants.append(assignment)
+        if isinstance(assignment, Substitution):
+            draft.substitutions.append(assignment)
+        else:
+            draft.constants.append(assignment)
 
 
-def _read_assignment(tokens: Tokens) -> Assignment:
+def _read_assignment(tokens: Tokens) -> Assignment | Substitution:
     name = tokens.take()
     if name.kind != "name" or name.text in ("TRUE", "FALSE"):
         message = f"{name.shown()} stands where the name of a constant is needed"
         raise ModelError("KMC306", message, name.span, "write NAME = VALUE for each constant")
     arrow = tokens.take_mark("<-")
     if arrow is not None:
-        message = f"the substitution '{name.text} <- ...' is not supported"
-        help_line = f"write '{name.text} = VALUE'; a definition can only be replaced in the spec itself"
-        raise ModelError("KMC307", message, arrow.span, help_line)
+        return _read_substitution(tokens, name, arrow)
     equals = tokens.take_mark("=")
     if equals is None:
         raise _missing_equals(name, tokens.peek())
     if not is_name(name.text):
         raise ModelError("KMC306", f"'{name.text}' is a keyword of TLC", name.span, "rename the constant")
-    return Assignment(name.text, read_value(tokens, name.text, equals), name.span)
+    module = _read_module(tokens)
+    return Assignment(name.text, read_value(tokens, name.text, equals), name.span, module)
+
+
+def _read_substitution(tokens: Tokens, name: Token, arrow: Token) -> Substitution:
+    if not tokens.for_module:
+        message = f"the substitution '{name.text} <- ...' is not supported"
+        help_line = f"write '{name.text} = VALUE'; a definition can only be replaced in the spec itself"
+        raise ModelError("KMC307", message, arrow.span, help_line)
+    module = _read_module(tokens)
+    target = tokens.take()
+    if target.kind != "name" or not is_name(target.text):
+        message = f"{target.shown()} stands where the definition that replaces '{name.text}' is needed"
+        raise ModelError("KMC306", message, target.span, f"write {name.text} <- Definition")
+    return Substitution(name.text, Word(target.text, target.span), name.span, module)
+
+
+def _read_module(tokens: Tokens) -> str:
+    """Read the module `[M]` whose definition is meant; empty if there is none."""
+    opening = tokens.take_mark("[")
+    if opening is None:
+        return ""
+    name = tokens.take()
+    if name.kind != "name" or tokens.take_mark("]") is None:
+        raise ModelError("KMC306", "this is not the name of a module in brackets", opening.span, "write [Module]")
+    return name.text
 
 
 def _missing_equals(name: Token, following: Token) -> ModelError:

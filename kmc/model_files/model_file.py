@@ -47,11 +47,13 @@ RESERVED = frozenset((*KEYWORDS, *KEYWORDS_NOT_SUPPORTED, "TRUE", "FALSE"))
 """Words that cannot be names: all keywords and the two truth values."""
 
 _NAME = r"(?=[0-9_]*[A-Za-z])[A-Za-z0-9_]+"
-_TOKEN = re.compile(
+_TOKEN_WITHOUT_MARKS = (
     r"(?P<blank>[ \t\r\n\f]+|\\\*[^\n]*)|(?P<comment>\(\*)"
     r'|(?P<string>"(?:[^"\\\n]|\\.)*")|(?P<number>-?[0-9]+(?![A-Za-z0-9_]))'
-    rf"|(?P<name>{_NAME})|(?P<mark><-|[{{}},=])"
+    rf"|(?P<name>{_NAME})"
 )
+_TOKEN = re.compile(rf"{_TOKEN_WITHOUT_MARKS}|(?P<mark><-|[{{}},=])")
+_MODULE_TOKEN = re.compile(rf"{_TOKEN_WITHOUT_MARKS}|(?P<mark><-|[{{}},=\[\]])")
 _COMMENT_EDGE = re.compile(r"\(\*|\*\)")
 _ESCAPES = {"\\": "\\", '"': '"', "n": "\n", "t": "\t", "r": "\r", "f": "\f"}
 _INTEGER_LIMIT = 1 << 63
@@ -94,11 +96,25 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """A constant and its value; the span covers the constant's name."""
+    """A constant and its value; the span covers the constant's name.
+
+    `module` is the TLA+ module whose definition gets the value, in `X = [M] value`; empty for the root module.
+    """
 
     name: str
     value: Raw
     span: Span
+    module: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Substitution:
+    """`X <- Y` or `X <- [M] Y`: a definition of a TLA+ module in the place of a constant or of another definition."""
+
+    name: str
+    target: Word
+    span: Span
+    module: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +126,7 @@ class ModelFile:
     `description`, `max_depth`, `never_fires`, `claims` and `expect` come from a manifest only.
     `never_fires` names the actions that fire in no reachable state; `claims` are the numbers of the claims that the
     model is evidence for (`kmc.frontend.shown_claims`); `expect` has the keys of `kmc check --json`, and `origin`, the
-    source of the figures.
+    source of the figures. `substitutions`, `alias` and `postcondition` come from the `.cfg` file of a TLA+ module only.
     """
 
     name: str
@@ -134,6 +150,9 @@ class ModelFile:
     never_fires: tuple[Word, ...] = ()
     claims: tuple[Word, ...] = ()
     expect: Mapping[str, object] | None = field(default=None, hash=False)
+    substitutions: tuple[Substitution, ...] = ()
+    alias: Word | None = None
+    postcondition: Word | None = None
 
     def with_overrides(self, assignments: Iterable[Assignment]) -> ModelFile:
         """The same model with these constants replaced in place, or added at the end.
@@ -206,7 +225,7 @@ _TOKEN_KINDS: dict[str, TokenKind] = {"name": "name", "number": "number", "strin
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One token; `kind` "mark" is one of `{ } , = <-`, and "end" is the empty token just behind the last one."""
+    """One token; `kind` "mark" is one of `{ } , = <- [ ]`, and "end" is the empty token just behind the last one."""
 
     kind: TokenKind
     text: str
@@ -218,9 +237,14 @@ class Token:
 
 
 class Tokens:
-    """The tokens of a text, read from left to right; raises ModelError KMC302 where the text has none."""
+    """The tokens of a text, read from left to right; raises ModelError KMC302 where the text has none.
 
-    def __init__(self, text: str, path: str) -> None:
+    Brackets are tokens in the file of a TLA+ module only.
+    """
+
+    def __init__(self, text: str, path: str, for_module: bool = False) -> None:
+        self.for_module = for_module
+        self._pattern = _MODULE_TOKEN if for_module else _TOKEN
         self._text = text
         self._path = path
         self._line_starts = [0, *(match.end() for match in re.finditer("\n", text))]
@@ -245,7 +269,7 @@ class Tokens:
     def _scan(self) -> Iterator[Token]:
         at = end = 0
         while at < len(self._text):
-            match = _TOKEN.match(self._text, at)
+            match = self._pattern.match(self._text, at)
             if match is None:
                 self._refuse_character(at)
             start, at = match.span()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from kmc.errors import Span
 from kmc.tla.resolved.nodes import Expression, OperatorDefinition
@@ -30,6 +31,14 @@ class BehaviourParts:
     next: Expression | None
     subscript: Expression | None
     fairness: tuple[Expression, ...]
+
+
+class ReaderOfExpressions(Protocol):
+    """A reader of expressions that a person types, with the names that the root module has."""
+
+    def read(self, text: str) -> Expression:
+        """Resolve the expression in a text; raises SpecError at its place in the text."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,3 +70,4 @@ class ResolvedModel:
     warnings: Sequence[str] = ()
     files: tuple[str, ...] = ()
     """The paths of all modules that were read, the root module first."""
+    reader: ReaderOfExpressions | None = field(default=None, repr=False, compare=False)

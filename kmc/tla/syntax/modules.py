@@ -1,7 +1,7 @@
 r"""The parser of TLA+ modules: their units, modules inside of them, and the way past their proofs.
 
-A THEOREM is skipped with its proof, up to the next line that begins a unit and is not indented more than the THEOREM:
-a line with a keyword of units, or with a name or an operator that `==` follows.
+A proof is skipped, and with it a statement without a name, up to the next line that begins a unit and is not indented
+more than the THEOREM: a line with a keyword of units, or with a name or an operator that `==` follows.
 """
 
 from __future__ import annotations
@@ -178,8 +178,9 @@ class ModuleParser(ExpressionParser):
         start = self.take()
         name = self._statement_name()
         place = self.place_from(start)
-        self._skip_proof(start)
-        return TheoremSyntax(name, place=place)
+        statement = self.expression() if name is not None and not self.is_keyword("ASSUME") else None
+        self._skip_proof(start, at_least=0 if statement is not None else 1)
+        return TheoremSyntax(name, statement, place=place)
 
     def _statement_name(self) -> str | None:
         if self.peek().kind == "name" and self.peek(1).text == "==":
@@ -188,14 +189,14 @@ class ModuleParser(ExpressionParser):
             return name
         return None
 
-    def _skip_proof(self, start: ModuleToken) -> None:
-        """Pass over a statement and its proof."""
-        # The first token belongs to the statement, wherever it is: `ASSUME NEW x PROVE ...` may begin a line.
+    def _skip_proof(self, start: ModuleToken, at_least: int = 1) -> None:
+        """Pass over a proof, and over the statement before it, whose first token may begin a line itself."""
+        self._at += at_least
         while self.peek().kind not in ("end", "line", "close"):
-            self._at += 1
             token = self.peek()
             if token.line != self.previous().line and token.indent <= start.indent and self._begins_unit(token):
                 return
+            self._at += 1
 
     def _begins_unit(self, token: ModuleToken) -> bool:
         if token.kind == "keyword" and token.text in _UNIT_KEYWORDS:

@@ -27,8 +27,8 @@ UNION USE VARIABLE VARIABLES WITH WITNESS
 KEYWORDS = frozenset(_WORDS.split())
 """The reserved words of TLA+."""
 
-TokenKind: TypeAlias = Literal["name", "keyword", "number", "string", "symbol", "line", "close", "junk", "end"]
-"""The kinds of tokens: `line` is `----`, `close` is `====`, and `end` is behind the last token."""
+TokenKind: TypeAlias = Literal["name", "keyword", "number", "string", "symbol", "step", "line", "close", "junk", "end"]
+"""The kinds of tokens: `step` is `<1>2.` of a proof, `line` is `----`, `close` is `====`, and `end` is behind all."""
 
 
 @dataclass(slots=True)
@@ -82,6 +82,7 @@ _TOKEN = re.compile(
     r"(?P<blank>[ \t\r\f\n\ufeff]+)|(?P<linecomment>\\\*[^\n]*)|(?P<comment>\(\*)"
     r'|(?P<string>"(?:[^"\\\n\r]|\\[ntrf\\"])*")'
     r"|(?P<number>\\[bB][01]+|\\[oO][0-7]+|\\[hH][0-9a-fA-F]+|[0-9]+\.[0-9]+(?![0-9A-Za-z_.])|[0-9]+(?![0-9]*[A-Za-z_]))"
+    r"|(?P<step><(?:[0-9]+|[+*])>[A-Za-z0-9_]*\.*)"
     r"|(?P<line>-{4,})|(?P<close>={4,})"
     r"|(?P<fairness>[WS]F_)|(?P<name>(?=[0-9_]*[A-Za-z])[A-Za-z0-9_]+)|(?P<sign>[ℕℤℝ])"
     rf"|(?P<symbol>{'|'.join(map(re.escape, SYMBOLS))})"
@@ -151,6 +152,8 @@ class _Lexer:
                 self._add("number", raw, raw, start)
             case "string":
                 self._add("string", raw, raw, start)
+            case "step":
+                self._add("step", raw, raw, start)
             case "line":
                 self._add("line", raw, raw, start)
             case _:

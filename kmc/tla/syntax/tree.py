@@ -404,9 +404,13 @@ class AssumptionSyntax(SyntaxNode):
 
 @dataclass(frozen=True, slots=True)
 class TheoremSyntax(SyntaxNode):
-    """A THEOREM and its name; its statement and its proof are not read."""
+    """A THEOREM, its name or None, and the statement of one with a name, unless it is an ASSUME with a PROVE.
+
+    Proofs are not read.
+    """
 
     name: str | None
+    statement: ExpressionSyntax | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,9 @@
 Prose before a module is skipped, "quotes and (* too.
 ------------------------------ MODULE Constructs ------------------------------
 (* A module with each construct of TLA+, for tests of readers. It means nothing. *)
-EXTENDS Naturals, Sequences, FiniteSets
+EXTENDS Integers, Sequences, FiniteSets
 
-CONSTANTS Node, Limit, Rank(_), _ \prec _
+CONSTANTS Node, Limit, Rank(_), Before(_, _)
 CONSTANT  None
 
 ASSUME Limit \in Nat
@@ -27,8 +27,11 @@ TypeOK ==
          \/ /\ count[n] = Limit
             /\ n \notin {queue[i]: i \in DOMAIN queue}
 
+a \prec b == Before(a, b)
 Range(f) == {f[x]: x \in DOMAIN f}
 Pairs == {<<a, b>> \in Node \X Node: a \prec b /\ a # b}
+RankOf(n) == 0
+IsBefore(a, b) == FALSE
 Records == [kind: {"request", "grant"}, from: Node, to: SUBSET Node]
 Example == [kind |-> "request", from |-> CHOOSE n \in Node: TRUE, to |-> {}]
 LOCAL Least(S, before(_, _)) == CHOOSE s \in S: \A t \in S \ {s}: before(s, t)

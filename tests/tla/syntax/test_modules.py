@@ -43,7 +43,7 @@ def units(*lines: str) -> tuple[UnitSyntax, ...]:
         ("INSTANCE N WITH F <- +", "Instance(N [Substitution(F OperatorSymbol(+))])"),
         ("I(x, F(_)) == INSTANCE N", "Instance(N I [x F/1])"),
         ("---- MODULE Inner ----\nVARIABLE z\n====", "Module(Inner [Declaration(VARIABLE [z])])"),
-        ("THEOREM Safe == Spec => []Inv", "Theorem(Safe)"),
+        ("THEOREM Safe == Spec => []Inv", "Theorem(Safe Infix(=> Spec Prefix([] Inv)))"),
     ],
 )  # fmt: skip
 def test_a_unit_is_read(text: str, read: str) -> None:

@@ -1,0 +1,1 @@
+"""Names of TLA+: modules, instances, scopes and `.cfg` files; what turns syntax into the resolved tree."""
