@@ -141,12 +141,14 @@ class CutFairness:
 class Vacuity:
     """The reason why a verdict on the property `name` says nothing, as a sentence without a dot.
 
-    If it `is_of_all` temporal properties, `name` is the specification that no behaviour satisfies.
+    If it `is_of_all` temporal properties, `name` is the specification that no behaviour satisfies. If it `is_of_part`,
+    the other parts of the property say something.
     """
 
     name: str
     why: str
     is_of_all: bool = False
+    is_of_part: bool = False
 
 
 @dataclass(frozen=True, slots=True)

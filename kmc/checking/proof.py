@@ -142,8 +142,10 @@ def _claims(result: Result, model: Model) -> str:
 def _held(name: str, result: Result) -> str:
     """The name of a property that holds, with a word where it could not fail."""
     is_temporal = any(prop.name == name and prop.is_temporal for prop in result.properties)
-    is_empty = any(vacuity.name == name or (is_temporal and vacuity.is_of_all) for vacuity in result.vacuous)
-    return f"{name} (vacuously)" if is_empty else name
+    of_it = [each for each in result.vacuous if each.name == name or (is_temporal and each.is_of_all)]
+    if not of_it:
+        return name
+    return f"{name} (in part vacuously)" if all(each.is_of_part for each in of_it) else f"{name} (vacuously)"
 
 
 def _temporal_claims(result: Result) -> Iterator[str]:

@@ -58,4 +58,5 @@ def _names(model: Model, actions: tuple[Action, ...], *, instances: bool) -> Spe
         model=model.name,
         actions=tuple(labels or (action.title for action in actions)),
         **{kind.field: tuple(prop.name for prop in model.of(kind)) for kind in KINDS},
+        premises=tuple(premise.name for premise in model.premises),
     )

@@ -35,10 +35,11 @@ from kmc.compiler.values.code import Code, Origin
 from kmc.compiler.values.packing import field, lift, pack
 from kmc.compiler.values.scope import Scope, definition, python_value, syntax
 from kmc.compiler.values.value import Rec, Value
+from kmc.errors import SpecError
 from kmc.frontend.bisimulation import Bisimulation
 from kmc.frontend.model import Model
 from kmc.invariants.kinds import KINDS, Answer, PropertyKind, Role
-from kmc.invariants.properties import Predicate
+from kmc.invariants.properties import InvariantPremise, Predicate
 from kmc.lang.domains import members
 from kmc.lang.types import MessageBagType, Type
 from kmc.runtime.state_layout import RowLayout, row_layout
@@ -267,6 +268,8 @@ class _Builder:
             inner = f"{name}_{index}"
             if isinstance(predicate.function, Bisimulation):
                 self._bisimulation(inner, predicate.function)
+            elif isinstance(predicate, InvariantPremise):
+                self._premise(inner, predicate)
             else:
                 self._predicate(inner, pointers, predicate.function, predicate.span.path, holding=holding)
             asked = answered(inner, pointers, index)
@@ -278,10 +281,18 @@ class _Builder:
         self.functions.append(Function(name, pointers, parameters, tuple(body), frozenset(pointers)))
 
     def _predicate(
-        self, name: str, pointers: tuple[str, ...], function: Callable[..., bool], path: str, *, holding: bool
+        self,
+        name: str,
+        pointers: tuple[str, ...],
+        function: Callable[..., bool],
+        path: str,
+        *,
+        holding: bool,
+        answers_errors: bool = True,
     ) -> None:
-        """The kernel of one predicate: whether it is true, or whether it is false."""
+        """The kernel of one function: whether it is true, or whether it is false."""
         low = self.lowering(path)
+        low.code.answers_errors = answers_errors
         for pointer in pointers:
             self.bases(low, pointer)
         names = [argument.arg for argument in syntax(function).args.args]
@@ -291,6 +302,17 @@ class _Builder:
         truth = low.predicate(function, arguments)
         low.code.emit(Return(truth if holding else x.negate(truth)))
         self.functions.append(Function(name, pointers, (), low.code.statements(), frozenset(pointers)))
+
+    def _premise(self, name: str, premise: InvariantPremise) -> None:
+        """The kernel of a premise: 1 if it is true, and 0 if it has no value, since the invariant reports that error.
+
+        A premise that is not compiled counts as true, so that nothing is said about it.
+        """
+        pointers = POINTERS[1]
+        try:
+            self._predicate(name, pointers, premise.function, premise.span.path, holding=True, answers_errors=False)
+        except SpecError:
+            self.functions.append(Function(name, pointers, (), (Return(x.ONE),), frozenset(pointers)))
 
     def _bisimulation(self, name: str, asked: Bisimulation) -> None:
         """The kernel that fails where something tells a state from its image, and those that it calls."""
@@ -372,9 +394,9 @@ def build_kernels(model: Model, *, instances: bool = False, wide: bool = False, 
         builder.functions.extend(second_identity(identity))
     builder.expand()
     for kind in KINDS:
-        builder.predicates(kind, model.of(kind))
+        builder.predicates(kind, model.evaluated(kind))
         if kind.role is not Role.BOUNDING:
-            builder.functions.extend(only_changed(kind, builder.functions, builder.row, len(model.of(kind))))
+            builder.functions.extend(only_changed(kind, builder.functions, builder.row, len(model.evaluated(kind))))
     asked = atoms or Atoms()
     builder.atoms(asked)
     if wide:

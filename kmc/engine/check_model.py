@@ -31,10 +31,12 @@ from kmc.engine.unsearched import unsearched
 from kmc.engine.violation_report import ViolationReport
 from kmc.errors import CommandLineError
 from kmc.frontend.model import Model
-from kmc.invariants.kinds import Role
+from kmc.invariants.kinds import Role, kind_of
+from kmc.invariants.properties import InvariantPremise
 from kmc.lang.records import State
 from kmc.liveness.problem import TemporalProblem
 from kmc.process import cpu_seconds, peak_memory_bytes
+from kmc.reference.open_premises import with_premises
 from kmc.reference.search_end import reported_verdict
 from kmc.reference.temporal.lasso_finder import LassosUnfinished
 from kmc.reference.temporal.vacuity import vacuous_in
@@ -96,7 +98,7 @@ def check_native(
     Raises SpecError for a construct that is not compiled yet, KmcError when there is no initial state, and SystemFault
     when `directory` holds the run of another model.
     """
-    entered, model = time.monotonic(), model.searched
+    entered, model = time.monotonic(), with_premises(model.searched, limits.depth, start)
     try:
         with compiled_within(limits.seconds):
             compiled, temporal = _compiled(model, problem, fingerprint_bits)
@@ -254,6 +256,9 @@ def _result(
     is_whole = bound is None and not counted.counters.left
     violation = violation or (temporal.violation if temporal is not None else None)
     verdict = reported_verdict(violation, interrupted=outcome.interrupted, bound=bound)
+    witnessed = model.evaluated(kind_of(Role.WITNESSED, 1))
+    unreached = [prop for k, prop in enumerate(witnessed) if not outcome.reached >> k & 1]
+    untrue = tuple(prop for prop in unreached if isinstance(prop, InvariantPremise))
     result = Result(
         verdict=verdict,
         counters=counted.counters,
@@ -263,9 +268,7 @@ def _result(
         properties=(*_verdicts(model, outcome), *temporal_verdicts(model, temporal, is_whole=is_whole)),
         violation=violation,
         bound=bound if verdict is Verdict.BOUND_REACHED or is_refuted(violation) else None,
-        unreached=tuple(
-            prop.name for k, prop in enumerate(model.predicates(Role.WITNESSED, 1)) if not outcome.reached >> k & 1
-        ),
+        unreached=tuple(prop.name for prop in unreached if prop not in untrue),
         never_fired=tuple(title for title, times in counted.generated.items() if not times),
         collision_bound=collision_bound(outcome.distinct, compiled.spec.fingerprint_bits),
         cpu_seconds=counted.cpu_seconds,
@@ -276,7 +279,7 @@ def _result(
         shards=outcome.shards,
         table_bytes=outcome.table_bytes,
         rows_bytes=outcome.rows_bytes,
-        vacuous=vacuous_in(model, violation, temporal.vacuous if temporal is not None else ()),
+        vacuous=vacuous_in(model, violation, temporal.vacuous if temporal is not None else (), untrue),
     )
     return without_claims(result)
 

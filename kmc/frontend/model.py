@@ -17,6 +17,7 @@ from kmc.invariants.properties import (
     ActionProperty,
     Constraint,
     Invariant,
+    InvariantPremise,
     Predicate,
     Reachable,
     SymmetrySet,
@@ -32,6 +33,7 @@ Kind = TypeVar("Kind")
 @dataclass(frozen=True, slots=True)
 class Model:
     """The input of a check. `specification` names the one that declares fairness; None means INIT and NEXT.
+    `premises` are those of the invariants that a search looks for; a model that was just bound has none.
 
     Its states and steps are those of the spec. A search that uses the `abstractions` takes those of `searched`.
     """
@@ -51,11 +53,16 @@ class Model:
     max_depth: int | None
     file: ModelFile
     abstractions: tuple[Abstraction, ...] = ()
+    premises: tuple[InvariantPremise, ...] = ()
 
     def of(self, kind: PropertyKind) -> tuple[Predicate, ...]:
         """The predicates of a kind."""
         predicates: tuple[Predicate, ...] = getattr(self, kind.field)
         return predicates
+
+    def evaluated(self, kind: PropertyKind) -> tuple[Predicate, ...]:
+        """The predicates of the kernel of a kind: with the premises of invariants, if some state must satisfy them."""
+        return (*self.of(kind), *self.premises) if kind.role is Role.WITNESSED else self.of(kind)
 
     def predicates(self, role: Role, states: int | None = None) -> tuple[Predicate, ...]:
         """The predicates of a role, all or those that look at so many states, in the order of the table."""

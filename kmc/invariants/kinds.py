@@ -14,6 +14,9 @@ from enum import Enum
 from kmc.errors import ExitStatus
 from kmc.invariants.properties import ActionConstraint, ActionProperty, Constraint, Invariant, Predicate, Reachable
 
+PROPERTIES_MAX = 62
+"""The greatest number of predicates of one kind: compiled code answers with a mask of them in one word."""
+
 
 class Role(Enum):
     """The conclusion of a search if a predicate is false. In the order in which kinds are shown."""

@@ -57,6 +57,19 @@ class Reachable(Predicate):
 
 
 @dataclass(frozen=True, slots=True)
+class InvariantPremise(Reachable):
+    """The premise of a part of `invariant`, at `place` for people: some reachable state must satisfy it, or that part
+    says nothing.
+
+    It is only evaluated where those `within` which it lies are true. Its `doc` is its text.
+    """
+
+    invariant: str
+    place: str
+    within: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class View:
     """States that differ only in the `dropped` fields count as one."""
 

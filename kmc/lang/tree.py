@@ -18,6 +18,9 @@ from typing import Any, TypeVar
 LAMBDA = "<lambda>"
 """The name of a lambda."""
 
+MADE = "kmc_made"
+"""The attribute of a function that kmc made from an author's function: its own definition."""
+
 _Node = TypeVar("_Node", bound=ast.AST)
 
 
@@ -29,6 +32,9 @@ def tree_of(path: str) -> ast.Module | None:
 
 def definition_of(function: Callable[..., Any]) -> ast.FunctionDef | None:
     """Return the definition of a function; None for a lambda, or if its file no longer has it there."""
+    made: ast.FunctionDef | None = getattr(function, MADE, None)
+    if made is not None:
+        return made
     code = function.__code__
     parsed = _parsed_file(code.co_filename)
     return None if parsed is None else parsed.definitions.get((code.co_firstlineno, code.co_name))

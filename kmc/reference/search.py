@@ -15,11 +15,12 @@ from kmc.actions.relation import NextStateRelation
 from kmc.errors import InvariantError, KmcError
 from kmc.frontend.growing_variables import GrowthWatch
 from kmc.frontend.model import Model
-from kmc.invariants.kinds import Role
-from kmc.invariants.properties import Predicate, holds
+from kmc.invariants.kinds import Role, kind_of
+from kmc.invariants.properties import InvariantPremise, Predicate, holds
 from kmc.lang.records import State
 from kmc.liveness.problem import TemporalProblem
 from kmc.process import cpu_seconds, peak_memory_bytes
+from kmc.reference.open_premises import with_premises
 from kmc.reference.search_end import reported_verdict
 from kmc.reference.states.identity import StateSet, ViewOrder
 from kmc.reference.states.initial import initial_states
@@ -67,12 +68,13 @@ class Search(ValueSearch):
         view_order: Callable[[Model], ViewOrder | None] | None = None,
         problem: TemporalProblem | None = None,
     ) -> None:
-        model = model.searched
+        limits = limits or Limits()
+        model = with_premises(model.searched, limits.depth, start)
         spec = model.spec
         super().__init__(
             StateSet(spec.state_class, model.symmetry, model.view, _order(model, view_order)),
             [action.title for action in spec.actions],
-            limits or Limits(),
+            limits,
             checks_deadlock=model.deadlock,
             keep_going=keep_going,
             progress=progress,
@@ -84,7 +86,8 @@ class Search(ValueSearch):
         self._constrained = bool(model.constraints or model.action_constraints)
         self._relation = NextStateRelation(spec.actions, spec.state_class, spec.files)
         self._reached: set[Predicate] = set()
-        self._wanted = model.predicates(Role.WITNESSED, 1)
+        self._witnessed = model.evaluated(kind_of(Role.WITNESSED, 1))
+        self._wanted = self._witnessed
         self._lassos_until: float | None = None
         self._watch = GrowthWatch()
         self._behaviours = GrowingBehaviours(model, problem, self.graph.states) if problem is not None else None
@@ -126,7 +129,7 @@ class Search(ValueSearch):
 
     def _level_made(self, level: range) -> None:
         """Sample the level. A reachable property is evaluated until the end of the level that reaches it."""
-        self._wanted = tuple(prop for prop in self._model.predicates(Role.WITNESSED, 1) if prop not in self._reached)
+        self._wanted = tuple(prop for prop in self._witnessed if prop not in self._reached)
         states = self.graph.states
         self._watch.level_made(
             len(self.graph.levels), lambda count: (states[k] for k in level[:: max(1, len(level) // count)])
@@ -178,7 +181,11 @@ class Search(ValueSearch):
                 if not holds(predicate, files, state):
                     failed.append(predicate)
             except InvariantError as error:
-                errors.append(error)
+                # An invariant reports the errors of its premises itself.
+                if isinstance(predicate, InvariantPremise):
+                    failed.append(predicate)
+                else:
+                    errors.append(error)
         return failed, errors
 
     def _judge_step(self, source: Any, successor: Any) -> Sequence[Failed]:
@@ -226,9 +233,13 @@ class Search(ValueSearch):
             cut=self._cut,
             fairness=assumed_fairness(self._problem) if temporal is not None and self._problem is not None else (),
             cut_fairness=temporal.cut if temporal is not None else (),
-            vacuous=vacuous_in(model, violation, temporal.vacuous if temporal is not None else ()),
+            vacuous=vacuous_in(model, violation, temporal.vacuous if temporal is not None else (), self._untrue()),
         )
         return without_claims(result)
+
+    def _untrue(self) -> tuple[InvariantPremise, ...]:
+        """The premises that were true in no state."""
+        return tuple(premise for premise in self._model.premises if premise not in self._reached)
 
     def _violation(self) -> Violation | None:
         least = self._findings.least(self.graph)

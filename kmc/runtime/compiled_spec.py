@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmc.errors import InternalError
-from kmc.invariants.kinds import KINDS, PropertyKind
+from kmc.invariants.kinds import KINDS, PropertyKind, Role
 from kmc.lang.tla import Tla, text
 from kmc.runtime import blocks as b
 from kmc.runtime.blocks import RowBatch, Successors, Words, rows_of_records
@@ -54,11 +54,16 @@ class SpecNames:
     constraints: tuple[str, ...]
     action_properties: tuple[str, ...]
     action_constraints: tuple[str, ...]
+    premises: tuple[str, ...] = ()
 
     def of(self, kind: PropertyKind) -> tuple[str, ...]:
         """The names of the predicates of a kind."""
         names: tuple[str, ...] = getattr(self, kind.field)
         return names
+
+    def evaluated(self, kind: PropertyKind) -> tuple[str, ...]:
+        """The names of the predicates of the kernel of a kind: with the premises of invariants."""
+        return (*self.of(kind), *self.premises) if kind.role is Role.WITNESSED else self.of(kind)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from kmc.actions.action import Action
 from kmc.compiler.lowering.arithmetic import NUMBER_MAX
 from kmc.errors import Span, SpecError
 from kmc.frontend.model import Model
-from kmc.invariants.kinds import SHOWN
+from kmc.invariants.kinds import PROPERTIES_MAX, SHOWN
 from kmc.lang.domains import describe, members
 from kmc.lang.tree import tree_of
 from kmc.lang.types import (
@@ -33,10 +33,6 @@ from kmc.lang.types import (
 )
 from kmc.runtime.state_layout import WORD, is_scalar, key_count
 from kmc.spec.places import span_of
-
-PROPERTIES_MAX = 62
-"""Properties of one kind that a model may check."""
-
 
 INSTANCES_MAX = (1 << 16) - 1
 """The number of instances of actions, with the initial states, that a successor's 16 bits can distinguish."""

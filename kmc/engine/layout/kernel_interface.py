@@ -39,10 +39,8 @@ from kmc.engine.layout.control_words import Shared
 from kmc.engine.layout.frontier import UNSIGNED, PackedState, state_at
 from kmc.engine.native.memory import Memory, Words
 from kmc.engine.native.words import NULL, Address
-from kmc.invariants.kinds import KINDS, Role, kind_of
+from kmc.invariants.kinds import KINDS, PROPERTIES_MAX, Role, kind_of
 from kmc.runtime.compiled_spec import CompiledSpec
-
-PROPERTIES_MAX = 62
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +85,13 @@ class KernelTable:
             return Address(spec.module.address(spec.kernels[name])) if wanted else NULL
 
         kernels: dict[str, Any] = {
-            **{kind.kernel: address(kind.kernel, bool(names.of(kind))) for kind in KINDS},
+            **{kind.kernel: address(kind.kernel, bool(names.evaluated(kind))) for kind in KINDS},
             **{
-                f"{kind.kernel}_changed": address(f"{kind.kernel}_changed", bool(names.of(kind)))
+                f"{kind.kernel}_changed": address(f"{kind.kernel}_changed", bool(names.evaluated(kind)))
                 for kind in KINDS
                 if kind.role is not Role.BOUNDING
             },
-            **{f"{kind.kernel}_count": len(names.of(kind)) for kind in KINDS if kind.role is not Role.BOUNDING},
+            **{f"{kind.kernel}_count": len(names.evaluated(kind)) for kind in KINDS if kind.role is not Role.BOUNDING},
         }
         return cls(
             expand=address("expand"),

@@ -10,6 +10,7 @@ from enum import Enum
 
 from kmc.frontend.model import Model
 from kmc.invariants.kinds import Role, of_role
+from kmc.invariants.properties import InvariantPremise
 from kmc.invariants.tautologies import tautology
 from kmc.liveness.lasso_queries import LassoQuery, Phase
 from kmc.liveness.problem import Premise, TemporalProblem
@@ -30,8 +31,11 @@ class Dropping(Enum):
         return cls.BY_BOUND if stopped else cls.BY_CONSTRAINT if cut else cls.NOTHING
 
 
-def vacuous_in(model: Model, violation: Violation | None, temporal: tuple[Vacuity, ...]) -> tuple[Vacuity, ...]:
-    """The vacuous properties of a result: those that no state can make false, then the `temporal` ones.
+def vacuous_in(
+    model: Model, violation: Violation | None, temporal: tuple[Vacuity, ...], untrue: tuple[InvariantPremise, ...]
+) -> tuple[Vacuity, ...]:
+    """The vacuous properties of a result: those that no state can make false, those with an `untrue` premise, which no
+    state satisfied, and the `temporal` ones.
 
     Empty if there is a `violation`.
     """
@@ -40,7 +44,17 @@ def vacuous_in(model: Model, violation: Violation | None, temporal: tuple[Vacuit
     types = model.spec.state_class.fields
     checked = ((prop, kind.states) for kind in of_role(Role.CHECKED) for prop in model.of(kind))
     reasons = ((prop.name, tautology(prop, types, states)) for prop, states in checked)
-    return (*(Vacuity(name, f"{name} checks nothing: {why}") for name, why in reasons if why is not None), *temporal)
+    always = {name: Vacuity(name, f"{name} checks nothing: {why}") for name, why in reasons if why is not None}
+    return (*always.values(), *_without_premise([each for each in untrue if each.invariant not in always]), *temporal)
+
+
+def _without_premise(untrue: Sequence[InvariantPremise]) -> Iterator[Vacuity]:
+    """The outermost of the premises that no state satisfied, since those inside them were not evaluated."""
+    names = {premise.name for premise in untrue}
+    for premise in untrue:
+        if names.isdisjoint(premise.within):
+            why = f"an implication asks for nothing, since its premise is never true: {premise.doc} ({premise.place})"
+            yield Vacuity(premise.invariant, f"In {premise.invariant}, {why}", is_of_part=True)
 
 
 def vacuous_properties(
