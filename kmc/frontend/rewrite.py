@@ -190,6 +190,10 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_For(self, node: ast.For) -> ast.For:
         self.generic_visit(node)
+        match node:
+            case ast.For(target=ast.Tuple() | ast.List() as target, iter=ast.Call(func=ast.Name())):
+                node.target, apart = _taken_apart(target)
+                node.body = [*apart, *node.body]
         node.body = [_guarded(node.body, node, ast.Continue())]
         return node
 
@@ -204,6 +208,18 @@ class _Rewriter(ast.NodeTransformer):
             documented = int(ast.get_docstring(node) is not None)
             node.body = [*node.body[:documented], _guarded(node.body[documented:], node, ast.Return(None))]
         return node
+
+
+def _taken_apart(target: ast.Tuple | ast.List, name: str = "__kmc_item__") -> tuple[ast.Name, list[ast.stmt]]:
+    """A name for the values that a helper yields, and statements that take them apart, as deep as `target` does."""
+    taken: list[ast.stmt] = []
+    for position, inner in enumerate(target.elts):
+        if isinstance(inner, ast.Tuple | ast.List):
+            target.elts[position], further = _taken_apart(inner, f"{name}{position}")
+            taken += further
+    parts = _call("__kmc_parts__", ast.copy_location(ast.Name(name, ast.Load()), target), target)
+    assigned = ast.copy_location(ast.Assign([target], parts), target)
+    return ast.copy_location(ast.Name(name, ast.Store()), target), [assigned, *taken]
 
 
 def _typed(annotated: ast.AnnAssign | ast.arg, what: str) -> None:

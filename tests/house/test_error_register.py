@@ -26,6 +26,7 @@ SEVERAL_FILES = {
     "KMC273": "an abstraction that gives no state, seen in its kind or in its value",
     "KMC123": "a name that may have no value yet, and a value too late for the function that reads it",
     "KMC125": "a name that is taken: by a field, by another file, by the language",
+    "KMC140": "a set whose order would matter: written, or what a helper gives",
     "KMC152": "an annotation without a finite domain, seen in its text or in its value",
     "KMC161": "an imported spec, whose first declaration may be a constant or not",
     "KMC186": "a recursion, direct or through other helpers",

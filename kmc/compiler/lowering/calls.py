@@ -44,6 +44,8 @@ def call(low: Lowering, node: ast.Call, scope: Scope) -> Value:
             return method(low, owner, node.func.attr, node, scope)
     function = low.evaluate(node.func, scope)
     if isinstance(function, Closure):
+        if isinstance(function.node, ast.FunctionDef) and yields(function.node):
+            return Generator(*bound_call(low, node, scope))
         return _closure(low, function, node, scope)
     if not isinstance(function, Python):
         low.code.refuse(node, "a call of this value")

@@ -217,6 +217,8 @@ class _Checker:
                     self._target(target)
             case ast.AugAssign(target=target) | ast.AnnAssign(target=target):
                 self._target(target)
+            case ast.For(target=target, iter=ast.Call(func=ast.Name())):
+                self._target(target)
             case ast.For(target=target, iter=collection):
                 self._bound_by_choice(target, collection)
 
@@ -236,7 +238,7 @@ class _Checker:
             case (ast.Name(), _) | (_, ast.Call(func=ast.Attribute(attr="items" | "counts"))):
                 return
             case _:
-                message = "only the items of a map and the counts of a bag are taken apart here"
+                message = "only the items of a map, the counts of a bag and what a helper yields are taken apart here"
                 self._refuse(target, "KMC140", message, "bind one name: which member of a set is first has no meaning")
 
     def _yield(self, node: ast.Yield | ast.YieldFrom) -> None:

@@ -97,8 +97,10 @@ class _Uses:
             case ast.YieldFrom(value=ast.Call() as call):
                 self._generators_expected.add(id(call))
                 self._check_delegation(call, self._meaning(call.func, local))
-            case ast.For(iter=ast.Call() as call):
+            case ast.For(target=target, iter=ast.Call() as call):
                 self._generators_expected.add(id(call))
+                if isinstance(target, ast.Tuple | ast.List):
+                    self._check_taken_apart(target, call, local)
         for child in ast.iter_child_nodes(node):
             self._visit(child, local)
 
@@ -246,7 +248,16 @@ class _Uses:
     def _refuse_lost_generator(self, node: ast.Call, name: str) -> None:
         if id(node) not in self._generators_expected:
             advice = f"write yield from {name}(...), or choose from it: for x in {name}(...)"
-            self._refuse(node, "KMC129", f"'{name}' yields states, so a call of it is not a value", advice)
+            self._refuse(node, "KMC129", f"'{name}' yields, so a call of it is not a value", advice)
+
+    def _check_taken_apart(self, target: ast.expr, call: ast.Call, local: frozenset[str]) -> None:
+        """Refuse several names for the members of a set; a helper inside of the function is seen when it is called."""
+        callee = self._meaning(call.func, local)
+        is_generator = callee is not None and isinstance(callee.node, ast.FunctionDef) and yields(callee.node)
+        is_inner = isinstance(call.func, ast.Name) and call.func.id in local
+        if isinstance(call.func, ast.Name) and not (is_generator or is_inner):
+            message = f"'{call.func.id}' does not yield, so its elements are not taken apart"
+            self._refuse(target, "KMC140", message, "bind one name: which member of a set is first has no meaning")
 
     def _check_delegation(self, call: ast.Call, callee: Meaning | None) -> None:
         if callee is not None and not (isinstance(callee.node, ast.FunctionDef) and yields(callee.node)):
