@@ -1,22 +1,35 @@
 """A resolved model that runs: its initial states, its successors and the predicates of its `.cfg` file.
 
 Invariant: initial states and successors come with TLC's multiplicity, so counting them gives TLC's counts. A program
-raises SpecError (KMC2xx) for what no engine of kmc supports before anything runs, and EvaluationError at the author's
+raises SpecError (KMC276) for what no engine of kmc supports before anything runs, and EvaluationError at the author's
 place for what fails while it runs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+import sys
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
+from kmc.errors import Span
 from kmc.tla.resolved.model import Assumption, ResolvedModel
-from kmc.tla.resolved.nodes import Expression, OperatorDefinition
+from kmc.tla.resolved.nodes import ApplyExpr, ConjunctionExpr, Expression, OperatorDefinition
+from kmc.tla.run.compiler import Compiler
+from kmc.tla.run.decomposition import ModuleAction, actions_of, names_of
+from kmc.tla.run.frames import NEXT, STATE, UNASSIGNED, Frame, PartialState, Test
+from kmc.tla.run.lazy import stored_value
+from kmc.tla.run.refusals import refuse_unsupported
+from kmc.tla.run.scopes import FrameLayout, Mode, RunScope
+from kmc.tla.run.symmetry import SymmetryGroup
+from kmc.tla.values.failures import endless_recursion, incomplete_state, read_before_assigned
 from kmc.tla.values.kinds import Value
 
 State: TypeAlias = tuple[Value, ...]
 """One value per variable, in the order of `ResolvedModel.variables`; hashable."""
+
+_RECURSION_LIMIT = 400_000
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,51 +42,178 @@ class ModuleStep:
 
 
 class ModuleProgram:
-    """A model of a TLA+ module, compiled to closures."""
+    """A model of a TLA+ module, compiled to closures. `warnings` are texts about what may differ from TLC."""
 
     action_names: tuple[str, ...]
     """The actions of the next-state relation as TLC lists them, each name once."""
 
     def __init__(self, model: ResolvedModel) -> None:
+        refuse_unsupported(model)
         self.model = model
-        self.action_names = ()
+        self._size = len(model.variables)
+        self._no_state: tuple[Any, ...] = (UNASSIGNED,) * self._size
+        self._compiler = Compiler(model.variables)
+        self.warnings = self._compiler.warnings
+        self._tests: dict[int, tuple[Test, FrameLayout, object]] = {}
+        self._codes: dict[int, tuple[Callable[[Frame], Any], FrameLayout, object]] = {}
+        self._actions: tuple[ModuleAction, ...] = ()
+        if model.behaviour is not None and model.behaviour.next is not None:
+            self._actions = self._guarded(lambda: actions_of(self._compiler, next_of(model), self._size))
+        self.action_names = names_of(self._actions)
+        self._group: SymmetryGroup | None = None
+
+    # Behaviours
 
     def failed_assumption(self) -> Assumption | None:
         """Return the first assumption that does not hold."""
-        raise NotImplementedError
+        for assumption in self.model.assumptions:
+            if not self._holds(assumption.condition, self._no_state, self._no_state):
+                return assumption
+        return None
 
     def initial_states(self) -> Iterator[State]:
         """Enumerate the initial states with TLC's multiplicity."""
-        raise NotImplementedError
+        behaviour = self.model.behaviour
+        if behaviour is None or not behaviour.initial:
+            return iter(())
+        return iter(self._guarded(lambda: self._enumerated_initially(behaviour.initial)))
+
+    def _enumerated_initially(self, parts: tuple[Expression, ...]) -> list[State]:
+        scope = RunScope(FrameLayout(), Mode(primed=True))
+        node = parts[0] if len(parts) == 1 else ConjunctionExpr(place=parts[0].place, items=parts)
+        run = self._compiler.act(node, scope)
+        found: list[State] = []
+
+        def emit(state: PartialState) -> None:
+            found.append(self._complete(state, "the initial predicate", node.place))
+
+        partial = PartialState(self._size, emit)
+        frame: Frame = [self._no_state, partial]
+        frame += [None] * (scope.layout.size - len(frame))
+        run(frame, None)
+        return found
+
+    def _complete(self, partial: PartialState, where: str, place: Span) -> State:
+        if partial.unassigned:
+            names = zip(self.model.variables, partial, strict=True)
+            missing = tuple(name for name, value in names if value is UNASSIGNED)
+            raise incomplete_state(missing, where).at(place)
+        return tuple(partial)
 
     def successors(self, state: State) -> Iterator[ModuleStep]:
         """Enumerate the successors of a state with TLC's multiplicity."""
-        raise NotImplementedError
+        return iter(self._guarded(lambda: self._steps(state)))
+
+    def _steps(self, state: State) -> list[ModuleStep]:
+        found: list[ModuleStep] = []
+        for action in self._actions:
+            label, definition = action.label, action.definition
+
+            def emit(
+                partial: PartialState, label: str = label, definition: OperatorDefinition | None = definition
+            ) -> None:
+                if partial.unassigned:
+                    self._complete(partial, f"the action {label}", place_of(definition, self.model))
+                found.append(ModuleStep(label, definition, tuple(partial)))
+
+            frame = action.new_frame()
+            frame[STATE] = state
+            frame[NEXT] = PartialState(self._size, emit)
+            action.act(frame, None)
+        return found
+
+    # Predicates
 
     def holds(self, predicate: OperatorDefinition, state: State) -> bool:
         """Return whether a predicate without parameters holds in a state."""
-        raise NotImplementedError
+        return self._holds(applied(predicate), state, self._no_state, predicate)
 
     def holds_in_step(self, predicate: Expression, state: State, successor: State) -> bool:
         """Return whether a formula with primes is true of a step: evaluated, not enumerated."""
-        raise NotImplementedError
+        return self._holds(predicate, state, successor)
 
     def is_in_model(self, state: State) -> bool:
         """Return whether all constraints hold in a state."""
-        raise NotImplementedError
+        return all(self.holds(constraint, state) for constraint in self.model.constraints)
 
     def is_step_in_model(self, state: State, successor: State) -> bool:
         """Return whether all action constraints hold in a step."""
-        raise NotImplementedError
+        constraints = self.model.action_constraints
+        return all(self._holds(applied(one), state, successor, one) for one in constraints)
+
+    def _holds(self, node: Expression, state: State, successor: State, key: object = None) -> bool:
+        identity = id(key if key is not None else node)
+        known = self._tests.get(identity)
+        if known is None:
+            scope = RunScope(FrameLayout())
+            known = self._tests[identity] = (self._compiler.test(node, scope), scope.layout, key or node)
+        test, layout, _ = known
+        frame: Frame = [state, successor]
+        frame += [None] * (layout.size - len(frame))
+        return self._guarded(lambda: test(frame))
+
+    # Values
 
     def identity(self, state: State) -> Hashable:
         """Return what a fingerprint stands for: the value of the view, the least symmetric state, or the state."""
-        raise NotImplementedError
+        view, symmetry = self.model.view, self.model.symmetry
+        value: Value = state if view is None else self._evaluated(applied(view), state, self._no_state, view)
+        if symmetry is None:
+            return value
+        if self._group is None:
+            self._group = SymmetryGroup(self._evaluated(applied(symmetry), self._no_state, self._no_state, symmetry))
+        return self._group.least(value)
 
     def evaluate(self, expression: Expression, state: State | None, successor: State | None = None) -> Value:
-        """Evaluate an expression of any level below temporal; the value is hashable unless its set is infinite."""
-        raise NotImplementedError
+        """Evaluate an expression of any level below temporal; an infinite set is an error, KMC266."""
+        before, after = state or self._no_state, successor or self._no_state
+        if state is None and self._compiler.level(expression, RunScope(FrameLayout())) and self._size:
+            raise read_before_assigned(self.model.variables[0]).at(expression.place)
+        return self._evaluated(expression, before, after)
 
     def alias(self, state: State, successor: State) -> Value | None:
         """Return the value of ALIAS in a step, None if the model has none."""
-        raise NotImplementedError
+        alias = self.model.alias
+        return None if alias is None else self._evaluated(applied(alias), state, successor, alias)
+
+    def _evaluated(self, node: Expression, state: State, successor: State, key: object = None) -> Value:
+        identity = id(key if key is not None else node)
+        known = self._codes.get(identity)
+        if known is None:
+            scope = RunScope(FrameLayout())
+            known = self._codes[identity] = (self._compiler.value(node, scope), scope.layout, key or node)
+        code, layout, _ = known
+        frame: Frame = [state, successor]
+        frame += [None] * (layout.size - len(frame))
+        return self._guarded(lambda: stored_value(code(frame)))
+
+    def _guarded(self, run: Callable[[], Result]) -> Result:
+        """Run, and turn the end of Python's recursion into the error of the module's.
+
+        Closures call each other without the stack of C, so a recursion of the module ends by kmc's own limit first.
+        """
+        limit = sys.getrecursionlimit()
+        sys.setrecursionlimit(_RECURSION_LIMIT)
+        try:
+            return run()
+        except RecursionError:
+            raise endless_recursion(self.model.module) from None
+        finally:
+            sys.setrecursionlimit(limit)
+
+
+def applied(definition: OperatorDefinition) -> ApplyExpr:
+    """Return the application of a definition without parameters."""
+    return ApplyExpr(place=definition.place, operator=definition, arguments=())
+
+
+def next_of(model: ResolvedModel) -> Expression:
+    """Return the next-state relation of a model that has one."""
+    assert model.behaviour is not None
+    assert model.behaviour.next is not None
+    return model.behaviour.next
+
+
+def place_of(definition: OperatorDefinition | None, model: ResolvedModel) -> Span:
+    """Return the place of an action."""
+    return definition.place if definition is not None else next_of(model).place

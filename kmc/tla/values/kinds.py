@@ -67,8 +67,11 @@ class SymbolicSet:
     """A set that is described, not listed: a membership test and, if it is finite, an enumeration."""
 
     __slots__ = ()
-    is_finite: bool = True
-    """Whether its elements can be listed."""
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether its elements can be listed."""
+        return True
 
     def contains(self, value: Value) -> bool:
         """Return whether the value is an element; EvaluationError where TLC cannot compare it with one."""
@@ -89,15 +92,21 @@ class SymbolicSet:
 
 @final
 class Domain:
-    """The domain of a `FunctionValue`: keys in TLC's order, and where each one is. One object per set of keys."""
+    """The domain of functions: its keys, and where each one is. There is one object per set of keys.
 
-    __slots__ = ("are_strings", "index", "key_set", "keys")
+    The keys have no order of their own, since sorting them would cost more than most functions are used for; those of a
+    sequence, `are_positions`, are 1..n in order.
+    """
 
-    def __init__(self, keys: tuple[Value, ...], key_set: frozenset[Value]) -> None:
-        self.keys = keys
+    __slots__ = ("__weakref__", "are_positions", "are_strings", "index", "key_set", "keys")
+
+    def __init__(self, key_set: frozenset[Value]) -> None:
+        size = len(key_set)
         self.key_set = key_set
-        self.index = {key: position for position, key in enumerate(keys)}
-        self.are_strings = all(type(key) is str for key in keys)
+        self.are_positions = all(type(key) is int and 0 < key <= size for key in key_set)
+        self.keys: tuple[Value, ...] = tuple(range(1, size + 1)) if self.are_positions else tuple(key_set)
+        self.index = {key: position for position, key in enumerate(self.keys)}
+        self.are_strings = all(type(key) is str for key in key_set)
 
 
 @final
@@ -122,7 +131,7 @@ class FunctionValue:
         return self._hash
 
     def items(self) -> Iterable[tuple[Value, Value]]:
-        """Return the pairs of a key and its value, in TLC's order of keys."""
+        """Return the pairs of a key and its value, in no order."""
         return zip(self.domain.keys, self.values, strict=True)
 
 
