@@ -20,6 +20,8 @@ from kmc.tla.resolved.nodes import (
     CaseExpr,
     ConjunctionExpr,
     DisjunctionExpr,
+    FunctionApplicationExpr,
+    FunctionConstructorExpr,
     IfExpr,
     LetExpr,
     NameBinding,
@@ -49,7 +51,7 @@ from kmc.tla.run.frames import (
 from kmc.tla.run.lazy import DEPTH_MAX
 from kmc.tla.run.logic import binder, unchanged
 from kmc.tla.run.scopes import FrameLayout, LocalDefinition, RunScope, Slot, Substitute, Unit
-from kmc.tla.values.failures import endless_recursion, no_arm_holds
+from kmc.tla.values.failures import endless_recursion, no_arm_holds, outside_domain
 from kmc.tla.values.kinds import SymbolicSet
 from kmc.tla.values.order import equal, ordered
 from kmc.tla.values.sets import PowerSet, as_set, member
@@ -88,6 +90,10 @@ def act(compiler: NodeCompiler, node: Argument, scope: RunScope) -> Act:
             meaning = scope.meanings[binding]
             if isinstance(meaning, Substitute):
                 return compiler.act(meaning.argument, meaning.scope.on(scope))
+        case FunctionApplicationExpr():
+            branching = _function_of_formulas(compiler, node, scope)
+            if branching is not None:
+                return branching
         case BuiltinExpr(operator="=>", arguments=(premise, conclusion)):
             return _conditional(compiler.test(premise, scope, "=>"), compiler.act(conclusion, scope), _pass_on)
         case BuiltinExpr(operator="=" | "\\in" | "\\subseteq" as operator, arguments=(left, right)):
@@ -95,6 +101,35 @@ def act(compiler: NodeCompiler, node: Argument, scope: RunScope) -> Act:
             if index is not None:
                 return _assignment(compiler, operator, index, right, scope)
     return _tested(compiler.test(node, scope))
+
+
+def _function_of_formulas(compiler: NodeCompiler, node: FunctionApplicationExpr, scope: RunScope) -> Act | None:
+    r"""Compile `[x \in S |-> F][e]`, through definitions: TLC enumerates F, but not in a constant."""
+    function, home = node.function, scope
+    while isinstance(function, ApplyExpr) and isinstance(function.operator, OperatorDefinition):
+        definition = function.operator
+        if function.arguments or definition.body is None or not compiler.level(function, home):
+            return None
+        function, home = definition.body, home_of(definition, home)
+    if not isinstance(function, FunctionConstructorExpr) or len(function.ranges) != 1:
+        return None
+    bound = function.ranges[0]
+    if len(bound.bindings) != 1 or bound.is_pattern:
+        return None
+    domain = compiler.value(bound.domain, home)
+    argument = compiler.stored(node.argument, scope)
+    inner, (slot,) = home.slots(bound.bindings)
+    body = compiler.act(function.body, inner)
+    place = node.place
+
+    def run(frame: Frame, rest: Rest) -> None:
+        given = argument(frame)
+        if not member(given, domain(frame)):
+            raise outside_domain("the function", given).at(place)
+        frame[slot] = given
+        body(frame, rest)
+
+    return run
 
 
 def item_of(compiler: NodeCompiler, node: Argument, scope: RunScope) -> ActionItem:
@@ -227,7 +262,7 @@ def target(node: Argument, scope: RunScope) -> int | None:
         meaning = scope.meanings.get(node.binding)
         return target(meaning.argument, meaning.scope.on(scope)) if isinstance(meaning, Substitute) else None
     if isinstance(node, ApplyExpr) and isinstance(node.operator, OperatorDefinition) and not node.arguments:
-        home = _home(node.operator, scope)
+        home = home_of(node.operator, scope)
         return target(node.operator.body, home) if node.operator.body is not None else None
     return variable(node, scope) if scope.mode.primed else None
 
@@ -240,12 +275,12 @@ def variable(node: Argument, scope: RunScope) -> int | None:
         meaning = scope.meanings.get(node.binding)
         return variable(meaning.argument, meaning.scope.on(scope)) if isinstance(meaning, Substitute) else None
     if isinstance(node, ApplyExpr) and isinstance(node.operator, OperatorDefinition) and not node.arguments:
-        home = _home(node.operator, scope)
+        home = home_of(node.operator, scope)
         return variable(node.operator.body, home) if node.operator.body is not None else None
     return None
 
 
-def _home(definition: OperatorDefinition, scope: RunScope) -> RunScope:
+def home_of(definition: OperatorDefinition, scope: RunScope) -> RunScope:
     """Return the scope of the body of a definition without parameters."""
     local = scope.locals.get(definition)
     return local.scope.on(scope) if isinstance(local, LocalDefinition) else RunScope(scope.layout, scope.mode)
@@ -349,7 +384,7 @@ def _unchanged_parts(body: Argument, scope: RunScope) -> list[tuple[Argument, Ru
         return [(body, scope)]
     if body.operator.body is None or variable(body, scope) is not None:
         return [(body, scope)]
-    return _unchanged_parts(body.operator.body, _home(body.operator, scope))
+    return _unchanged_parts(body.operator.body, home_of(body.operator, scope))
 
 
 def _keep(indices: tuple[int, ...]) -> Act:

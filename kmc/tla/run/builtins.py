@@ -14,8 +14,8 @@ from itertools import permutations
 from typing import Any
 
 from kmc.errors import EvaluationError, Span
-from kmc.tla.resolved.nodes import BuiltinExpr
-from kmc.tla.run import applications, logic
+from kmc.tla.resolved.nodes import BuiltinExpr, SetEnumerationExpr, SetMapExpr
+from kmc.tla.run import applications, collections, logic
 from kmc.tla.run.closures import as_test
 from kmc.tla.run.compiling import NodeCompiler
 from kmc.tla.run.frames import Code, Frame, Test
@@ -93,7 +93,9 @@ _OF_VALUES: dict[str, Callable[..., Any]] = {
 _TESTS = frozenset(
     ("=", "#", "/=", "\\in", "\\notin", "\\subseteq", "~", "/\\", "\\/", "=>", "<=>", "\\equiv", "AssertEq", *_ORDERS)
 )
-_SYMBOLIC = frozenset(("\\union", "\\intersect", "\\", "SUBSET", "Seq", "kSubset", "DOMAIN", "..", "\\X", *_CONSTANTS))
+_SYMBOLIC = frozenset(
+    ("UNION", "\\union", "\\intersect", "\\", "SUBSET", "Seq", "kSubset", "DOMAIN", "..", "\\X", *_CONSTANTS)
+)
 
 
 def _set(operator: str, value: Any) -> sets.AnySet:
@@ -139,6 +141,8 @@ def value(compiler: NodeCompiler, node: BuiltinExpr, scope: RunScope) -> Code:
     if name in _NUMBERS:
         first, second = (compiler.value(argument, scope) for argument in node.arguments)
         return _arithmetic(name, first, second, place)
+    if name == "UNION" and isinstance(node.arguments[0], (SetEnumerationExpr, SetMapExpr)):
+        return collections.union_of_parts(compiler, node.arguments[0], scope)
     if name in _OF_SETS:
         return _called(_OF_SETS[name], [compiler.value(argument, scope) for argument in node.arguments], place)
     if name in _OF_VALUES:

@@ -20,6 +20,7 @@ from kmc.tla.run.frames import Code, Frame, Test
 from kmc.tla.run.lazy import stored_value
 from kmc.tla.run.logic import Binder, binder
 from kmc.tla.run.scopes import RunScope
+from kmc.tla.values import sets
 from kmc.tla.values.failures import never_evaluated, nothing_to_choose, wrong_kind
 from kmc.tla.values.kinds import FunctionValue, SymbolicSet, TlaModelValue, Value
 from kmc.tla.values.order import ordered, short_text
@@ -146,6 +147,24 @@ def _map(compiler: NodeCompiler, node: SetMapExpr, scope: RunScope) -> Code:
             bind(frame, choice)
             found.append(body(frame))
         return frozenset(found)
+
+    return run
+
+
+def union_of_parts(compiler: NodeCompiler, node: SetEnumerationExpr | SetMapExpr, scope: RunScope) -> Code:
+    r"""Compile `UNION {S, T}` and `UNION {e: x \in S}`, whose parts need no list, such as `[S -> Int]`."""
+    if isinstance(node, SetEnumerationExpr):
+        codes = tuple(_set(compiler, item, scope, "UNION") for item in node.items)
+        return lambda frame: sets.union_of([code(frame) for code in codes])
+    inner, choices, bind = binder(compiler, node.ranges, scope)
+    body = _set(compiler, node.body, inner, "UNION")
+
+    def run(frame: Frame) -> AnySet:
+        parts = []
+        for choice in choices(frame):
+            bind(frame, choice)
+            parts.append(body(frame))
+        return sets.union_of(parts)
 
     return run
 

@@ -12,7 +12,7 @@ from math import comb, prod
 
 from kmc.tla.values.failures import not_enumerable, wrong_kind
 from kmc.tla.values.functions import function_of
-from kmc.tla.values.kinds import FALSE, TRUE, FunctionValue, SymbolicSet, TlaBoolean, TlaModelValue, Value
+from kmc.tla.values.kinds import FALSE, TRUE, FunctionValue, SymbolicSet, TlaModelValue, Value
 from kmc.tla.values.order import described, incomparable, ordered, written
 
 AnySet = frozenset[Value] | SymbolicSet
@@ -435,17 +435,10 @@ def is_subset(first: AnySet, second: AnySet) -> bool:
 
 def union(first: AnySet, second: AnySet) -> AnySet:
     r"""Return `first \union second`."""
-    if not isinstance(first, frozenset) or not isinstance(second, frozenset):
-        if not (is_small(first) and is_small(second)):
-            finite = is_finite(first) and is_finite(second)
-            return CombinedSet(
-                lambda: f"({written(first)} \\union {written(second)})",
-                lambda value: member(value, first) or member(value, second),
-                (lambda: listed(first) | listed(second)) if finite else None,
-            )
-        first, second = listed(first), listed(second)
-    check_comparable(first, second)
-    return first | second
+    if isinstance(first, frozenset) and isinstance(second, frozenset):
+        check_comparable(first, second)
+        return first | second
+    return union_of([first, second])
 
 
 def is_small(values: AnySet) -> bool:
@@ -483,14 +476,18 @@ def difference(first: AnySet, second: AnySet) -> AnySet:
 
 def big_union(values: AnySet) -> AnySet:
     """Return `UNION values`."""
-    found: set[Value] = set()
-    for element in ordered(values):
-        found |= listed(as_set(element, "UNION"))
-    return frozenset(found)
+    return union_of([as_set(element, "UNION") for element in ordered(values)])
 
 
-def truth_of(value: Value, operator: str) -> bool:
-    """Return whether a Boolean is TRUE; EvaluationError KMC258 for any other value."""
-    if isinstance(value, TlaBoolean):
-        return value.holds
-    raise wrong_kind(operator, "TRUE or FALSE", value)
+def union_of(parts: list[AnySet]) -> AnySet:
+    """Return the union of sets."""
+    if all(map(is_small, parts)):
+        found = frozenset(chain.from_iterable(map(listed, parts)))
+        if len(set(map(type, found))) > 1:
+            refuse_mixture(found)
+        return found
+    return CombinedSet(
+        lambda: "(" + " \\union ".join(map(written, parts)) + ")",
+        lambda value: any(member(value, part) for part in parts),
+        (lambda: frozenset(chain.from_iterable(map(listed, parts)))) if all(map(is_finite, parts)) else None,
+    )

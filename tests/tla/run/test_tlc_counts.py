@@ -1,0 +1,192 @@
+"""Counts of small modules as TLC gave them with one worker: generated, distinct, depth.
+
+Each module is about a rule of TLC's enumeration: what it branches on, how often, and what it only evaluates.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kmc.tla.names.loading import load_model
+from kmc.tla.run.program import ModuleProgram, State
+
+CFG = "INIT Init\nNEXT Next\n"
+
+MODULES: dict[str, tuple[tuple[int, int, int], str]] = {
+    "GuardTwice": (
+        (6, 4, 4),
+        r"""EXTENDS Naturals
+VARIABLE x
+Init == x = 0
+Next == /\ x < 3
+        /\ (x >= 0 \/ x < 2)
+        /\ x' = x + 1""",
+    ),
+    "GuardLast": (
+        (4, 4, 4),
+        r"""EXTENDS Naturals
+VARIABLE x
+Init == x = 0
+Next == /\ x < 3
+        /\ x' = x + 1
+        /\ (x >= 0 \/ x < 2)
+        /\ \E i \in 1..3: i > 1""",
+    ),
+    "InitTwice": (
+        (21, 7, 3),
+        r"""EXTENDS Naturals
+VARIABLES x, y
+Init == /\ (x = 0 \/ x \in 0..1)
+        /\ (x = 0 \/ x < 2)
+        /\ y \in {x, 2}
+        /\ (y > 0 \/ y < 3)
+Next == /\ x' \in {x, y} /\ y' = x""",
+    ),
+    "Operators": (
+        (43, 9, 3),
+        r"""EXTENDS Naturals
+VARIABLES x, y
+Step(p, target) == /\ p
+                   /\ target' \in {1, 2}
+Keep(v) == v' = v
+Init == x = 0 /\ y = 0
+Next == \/ Step(x < 2 \/ y < 2, x) /\ Keep(y)
+        \/ Step(TRUE \/ FALSE, y) /\ UNCHANGED x""",
+    ),
+    "Lets": (
+        (12, 5, 3),
+        r"""EXTENDS Naturals
+VARIABLES x, y
+Init == x \in 0..1 /\ y = 0
+Next == LET P == x = 0 \/ x < 5
+            Q(n) == n = 1 \/ n = y
+            next == x' + 1
+        IN /\ P
+           /\ \E i \in {1, 2}: Q(i) /\ x' = (x + i) % 3
+           /\ IF P THEN y' = next ELSE y' = 0""",
+    ),
+    "ForAll": (
+        (13, 8, 4),
+        r"""EXTENDS Naturals
+VARIABLES f, n
+Init == f = [i \in 1..2 |-> 0] /\ n = 0
+Next == /\ \A i \in 1..2: (f[i] < 2 \/ i = n)
+        /\ \E i \in 1..2: f' = [f EXCEPT ![i] = (@ + 1) % 3]
+        /\ n' = f'[1]""",
+    ),
+    "Cases": (
+        (60, 12, 2),
+        r"""EXTENDS Naturals
+VARIABLES x, y
+Init == x = 0 /\ y \in SUBSET {1, 2}
+Next == /\ CASE x = 0 -> x' \in {1, 2}
+              [] x = 1 -> x' = 2 \/ x' = 0
+              [] OTHER -> x' = 0
+        /\ (x > 0 => y' = {} \/ y' = {x})
+        /\ (x = 0 => y' \subseteq {1, 2})""",
+    ),
+    "EnabledGuards": (
+        (11, 6, 4),
+        r"""EXTENDS Naturals
+VARIABLES x, y
+A == x < 2 /\ x' = x + 1 /\ UNCHANGED y
+B == ENABLED A /\ y' = (y + 1) % 2 /\ x' = x
+C == ~ENABLED A /\ x' = 0 /\ y' = y
+Init == x = 0 /\ y = 0
+Next == A \/ B \/ C""",
+    ),
+    "Boxes": (
+        (19, 6, 4),
+        r"""EXTENDS Naturals
+VARIABLES x, y
+Init == x = 0 /\ y = 0
+A == x' = (x + 1) % 3
+Next == \/ [A]_x /\ y' = x
+        \/ <<A>>_x /\ y' \in {x, x + 0}""",
+    ),
+    "Recursions": (
+        (13, 8, 3),
+        r"""EXTENDS Naturals, Sequences
+VARIABLES s, t
+RECURSIVE Sum(_)
+Sum(q) == IF q = <<>> THEN 0 ELSE Head(q) + Sum(Tail(q))
+fact[n \in 0..5] == IF n = 0 THEN 1 ELSE n * fact[n - 1]
+RECURSIVE Pick(_)
+Pick(n) == IF n = 0 THEN s' = <<>> ELSE s' = Append(s, n) \/ Pick(n - 1)
+Init == s = <<>> /\ t = fact[3]
+Next == Len(s) < 2 /\ Pick(2) /\ t' = Sum(s') + fact[Len(s)]""",
+    ),
+    "Choices": (
+        (46, 15, 4),
+        r"""EXTENDS Naturals, FiniteSets
+VARIABLES S, x
+Least(T) == CHOOSE m \in T: \A k \in T: m <= k
+Init == S = {} /\ x = CHOOSE p \in SUBSET (1..3): Cardinality(p) = 2
+Next == /\ \E i \in 1..3: S' = S \union {i}
+        /\ x' = IF S = {} THEN {} ELSE {Least(S)}""",
+    ),
+    "Records": (
+        (109, 20, 3),
+        r"""EXTENDS Naturals
+VARIABLES m, n
+Init == m \in [k: {"a", "b"}, v: 0..1] /\ n = <<>>
+Next == \/ \E r \in {m, [k |-> "a", v |-> 0]}: m' = [r EXCEPT !.v = 1 - @] /\ n' = n
+        \/ n' \in [1..2 -> {m.v, 1}] /\ UNCHANGED m
+        \/ n' = [i \in 1..2 |-> m.v] /\ m' = m""",
+    ),
+    "ByName": (
+        (33, 4, 3),
+        r"""EXTENDS Naturals
+VARIABLES x, y
+Twice(P, Q) == P /\ Q /\ P
+Init == x = 0 /\ y = 0
+Next == /\ y' \in {0, 1}
+        /\ Twice(x < 3 \/ x < 4, x' = y' \/ x' = x)""",
+    ),
+    "FunctionOfFormulas": (
+        (4, 2, 2),
+        r"""EXTENDS Naturals
+VARIABLES x, y
+Init == x = 0 /\ y = 0
+Next == /\ [i \in 1..2 |-> i = 1 \/ x = 0][1]
+        /\ x' = 1 - x
+        /\ y' = x'""",
+    ),
+}
+
+
+def counts_of(program: ModuleProgram) -> tuple[int, int, int]:
+    """Return generated, distinct and depth of a breadth-first search."""
+    frontier: list[State] = []
+    seen: set[object] = set()
+    generated = depth = 0
+
+    def visit(state: State, into: list[State]) -> None:
+        identity = program.identity(state)
+        if identity not in seen and program.is_in_model(state):
+            seen.add(identity)
+            into.append(state)
+
+    for state in program.initial_states():
+        generated += 1
+        visit(state, frontier)
+    while frontier:
+        depth += 1
+        following: list[State] = []
+        for state in frontier:
+            for step in program.successors(state):
+                generated += 1
+                visit(step.state, following)
+        frontier = following
+    return generated, len(seen), depth
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_counts_are_those_of_tlc(name: str, tmp_path: Path) -> None:
+    expected, body = MODULES[name]
+    path = tmp_path / f"{name}.tla"
+    path.write_text(f"---- MODULE {name} ----\n{body}\n====\n")
+    path.with_suffix(".cfg").write_text(CFG)
+    assert counts_of(ModuleProgram(load_model(path, None))) == expected
