@@ -23,7 +23,7 @@ from kmc.tla.run.lazy import LazyFunction, stored_value
 from kmc.tla.run.scopes import RunScope
 from kmc.tla.values import functions, numbers, sequences, sets
 from kmc.tla.values.failures import failed_assertion, never_evaluated, wrong_kind
-from kmc.tla.values.kinds import TRUE, TlaBoolean, TlaModelValue, Value, truth
+from kmc.tla.values.kinds import TRUE, SymbolicSet, TlaBoolean, TlaModelValue, Value, truth
 from kmc.tla.values.order import equal, ordered, written
 
 _CONSTANTS: dict[str, Any] = {
@@ -93,6 +93,7 @@ _OF_VALUES: dict[str, Callable[..., Any]] = {
 _TESTS = frozenset(
     ("=", "#", "/=", "\\in", "\\notin", "\\subseteq", "~", "/\\", "\\/", "=>", "<=>", "\\equiv", "AssertEq", *_ORDERS)
 )
+_UNSTORED = (SymbolicSet, LazyFunction)
 _SYMBOLIC = frozenset(
     ("UNION", "\\union", "\\intersect", "\\", "SUBSET", "Seq", "kSubset", "DOMAIN", "..", "\\X", *_CONSTANTS)
 )
@@ -235,11 +236,15 @@ def _is_member(element: Any, values: Any) -> bool:
 def _equality(left: Code, right: Code, wanted: bool, place: Span) -> Test:
     def run(frame: Frame) -> bool:
         first, second = left(frame), right(frame)
+        if first is second:
+            return wanted
         kind = type(first)
         if kind is type(second) and (kind is int or kind is str):
             return (first == second) is wanted
         try:
-            return equal(stored_value(first), stored_value(second)) is wanted
+            if isinstance(first, _UNSTORED) or isinstance(second, _UNSTORED):
+                return equal(stored_value(first), stored_value(second)) is wanted
+            return equal(first, second) is wanted
         except EvaluationError as error:
             raise error.at(place) from None
 

@@ -44,9 +44,8 @@ class ModuleAction:
 
     def new_frame(self) -> Frame:
         """Return a frame to enumerate the action on."""
-        new = self.frame[:]
-        new += [None] * (self.layout.size - len(new))
-        return new
+        missing = self.layout.size - len(self.frame)
+        return self.frame + [None] * missing if missing > 0 else self.frame[:]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -106,19 +106,20 @@ class ModuleProgram:
 
     def _steps(self, state: State) -> list[ModuleStep]:
         found: list[ModuleStep] = []
+        label, definition = "", None
+
+        def emit(partial: PartialState) -> None:
+            if partial.unassigned:
+                self._complete(partial, f"the action {label}", place_of(definition, self.model))
+            found.append(ModuleStep(label, definition, tuple(partial)))
+
+        # Each action leaves the partial state as it found it.
+        partial = PartialState(self._size, emit)
         for action in self._actions:
             label, definition = action.label, action.definition
-
-            def emit(
-                partial: PartialState, label: str = label, definition: OperatorDefinition | None = definition
-            ) -> None:
-                if partial.unassigned:
-                    self._complete(partial, f"the action {label}", place_of(definition, self.model))
-                found.append(ModuleStep(label, definition, tuple(partial)))
-
             frame = action.new_frame()
             frame[STATE] = state
-            frame[NEXT] = PartialState(self._size, emit)
+            frame[NEXT] = partial
             action.act(frame, None)
         return found
 

@@ -129,7 +129,15 @@ def equal(first: Value, second: Value) -> bool:
     if kind is type(second):
         if kind is int or kind is str:
             return first == second
-        if not isinstance(first, SymbolicSet) and first == second:
+        if kind is TlaBoolean:
+            return False
+        if (
+            isinstance(first, (frozenset, tuple))
+            and isinstance(second, (frozenset, tuple))
+            and len(first) != len(second)
+        ):
+            return False
+        if first == second and not isinstance(first, SymbolicSet):
             return True
     return _equal_others(first, second)
 
@@ -155,6 +163,8 @@ def _equal_sets(first: frozenset[Value] | SymbolicSet, second: frozenset[Value] 
 
 
 def _equal_functions(first: tuple[Value, ...] | FunctionValue, second: tuple[Value, ...] | FunctionValue) -> bool:
+    if isinstance(first, FunctionValue) and isinstance(second, FunctionValue) and first.domain is second.domain:
+        return all(equal(image, opposite) for image, opposite in zip(first.values, second.values, strict=True))
     mine, other = _keys(first), _keys(second)
     if len(mine) != len(other) or not all(equal(key, opposite) for key, opposite in zip(mine, other, strict=True)):
         return False
