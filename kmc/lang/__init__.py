@@ -12,6 +12,7 @@ from kmc.lang.enums import Enum
 from kmc.lang.guards import count, product, require, ways
 from kmc.lang.pairs import pair, pairs
 from kmc.lang.records import Message, Record
+from kmc.lang.seqs import fold
 
 __all__ = [
     "Bool",
@@ -30,6 +31,7 @@ __all__ = [
     "Set",
     "constant",
     "count",
+    "fold",
     "pair",
     "pairs",
     "product",

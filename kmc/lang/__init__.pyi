@@ -157,6 +157,9 @@ def count(conditions: Iterable[bool]) -> int:
 def product(numbers: Iterable[int]) -> int:
     """The product of the numbers, 1 if there are none."""
 
+def fold(function: Callable[[_K, _T], _K], first: _K, elements: Iterable[_T]) -> _K:
+    """The last of the values `first`, `function(first, e1)`, ...: of a sequence or range, element by element."""
+
 def subsets(elements: Iterable[_T]) -> Iterator[frozenset[_T]]:
     """All subsets of a set, smallest first."""
 
@@ -183,6 +186,7 @@ __all__ = [
     "Set",
     "constant",
     "count",
+    "fold",
     "pair",
     "pairs",
     "product",

@@ -14,6 +14,7 @@ from kmc.lang.domains import subsets
 from kmc.lang.guards import count, product, require, ways
 from kmc.lang.numbers import greatest, least
 from kmc.lang.pairs import pair, pairs
+from kmc.lang.seqs import fold
 from kmc.lang.words import PYTHON_FUNCTIONS
 
 BUILTINS: Mapping[str, Callable[..., Any]] = {
@@ -27,6 +28,7 @@ BUILTINS: Mapping[str, Callable[..., Any]] = {
 FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     **BUILTINS,
     "count": count,
+    "fold": fold,
     "pair": pair,
     "pairs": pairs,
     "product": product,

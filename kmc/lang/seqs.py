@@ -6,6 +6,7 @@ A sequence that has been stored in a field knows its type, so that an append pas
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 from typing import Any, ClassVar, NoReturn, Self, SupportsIndex
 
 from kmc.errors import DomainError, EvaluationError
@@ -115,6 +116,20 @@ def in_order(elements: Any) -> Any:
         "a sequence is built from a collection that has no order",
         help="build a set {... for ... in ...}, or run over a sequence or range(...)",
     )
+
+
+def fold(function: Callable[[Any, Any], Any], first: Any, elements: Any) -> Any:
+    """`function(... function(function(first, e1), e2) ..., en)` for the elements of a sequence or range in their order.
+
+    It is FoldLeft of TLA+'s community modules.
+    """
+    if not isinstance(elements, SeqValue | range):
+        raise EvaluationError(
+            "KMC277",
+            "fold goes through a sequence or a range, and this is neither",
+            help="write sum(...), max(...), a quantifier or a comprehension for a set, which has no order",
+        )
+    return reduce(function, elements, first)
 
 
 def in_parts(value: Any) -> Any:

@@ -127,6 +127,13 @@ _FUNCTIONS = (
         Arity(1, 1),
         runs_once=True,
     ),
+    LanguageWord(
+        "fold",
+        WordKind.FUNCTION,
+        "write fold(lambda so_far, element: ..., first, log)",
+        "FoldLeft(Op, first, s)",
+        Arity(3, 3),
+    ),
     LanguageWord("require", WordKind.FUNCTION, "write require(condition)", r"condition /\ ...", Arity(1, 1)),
     LanguageWord("subsets", WordKind.FUNCTION, "write subsets(s)", "SUBSET S", Arity(1, 1), runs_once=True),
     LanguageWord("pair", WordKind.FUNCTION, "write pair(a, b)", "{a, b}", Arity(2, 2)),

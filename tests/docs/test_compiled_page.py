@@ -23,7 +23,7 @@ from kmc.result import Limits, Result
 PAGE = Path(__file__).parents[2] / "docs" / "compiled.md"
 BLOCK = re.compile(r"^```python\n# (.*?)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 HEADING = re.compile(r"^## (.*)$", re.MULTILINE)
-MORE_IMPORTS = "from kmc.lang import pair, pairs, product\n"
+MORE_IMPORTS = "from kmc.lang import fold, pair, pairs, product\n"
 STAY = "\n\n@spec.action\ndef stay(st):\n    yield st\n"
 STATES = 60
 

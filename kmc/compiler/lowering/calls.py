@@ -12,7 +12,6 @@ from kmc.compiler.lowering.map_operations import admitted, map_method
 from kmc.compiler.lowering.network_methods import net_method
 from kmc.compiler.lowering.sequences import seq_method
 from kmc.compiler.lowering.words import lowered_word
-from kmc.compiler.values.code import Origin
 from kmc.compiler.values.packing import (
     alternatives,
     pack,
@@ -103,19 +102,6 @@ def _closure(low: Lowering, closure: Closure, node: ast.Call, scope: Scope) -> V
     names = [argument.arg for argument in (*closure.node.args.args, *closure.node.args.kwonlyargs)]
     bound = _arguments(low, node, scope, names, _defaults(low, closure.node.args, closure.scope))
     return low.call_function(None, bound, closure.node, closure.scope)
-
-
-def apply(low: Lowering, function: Value, arguments: list[Value], node: Origin) -> Value:
-    """Call a function value with values."""
-    if isinstance(function, Closure):
-        names = [argument.arg for argument in function.node.args.args]
-        return low.call_function(None, dict(zip(names, arguments, strict=True)), function.node, function.scope)
-    if isinstance(function, Python) and is_spec_function(function.object):
-        tree = syntax(function.object)
-        names = [argument.arg for argument in tree.args.args]
-        bound = dict(zip(names, arguments, strict=True))
-        return low.call_function(function.object, bound, tree, scope_of(function.object))
-    low.code.refuse(node, "a call of this value")
 
 
 def _record(low: Lowering, cls: RecordMeta, node: ast.Call, scope: Scope) -> Value:

@@ -11,6 +11,7 @@ from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Break, Const, Expr, Intrinsic, Let, Var
 from kmc.compiler.lowering.arithmetic import in_range
 from kmc.compiler.lowering.context import Lowering
+from kmc.compiler.lowering.folds import folded
 from kmc.compiler.lowering.iteration import (
     as_collection,
     best_of,
@@ -293,6 +294,11 @@ def _accumulated(low: Lowering, whole: Value, node: Origin, *, product: bool) ->
     return result
 
 
+def _fold(low: Lowering, given: Arguments, node: ast.Call) -> Value:
+    function, first, elements = given.values
+    return folded(low, function, first, elements, node)
+
+
 def _isinstance(low: Lowering, given: Arguments, node: ast.Call) -> Value:
     value, cls = given.values
     return Bool(_has_class(low, value, cls, node))
@@ -343,6 +349,7 @@ LOWERED: Mapping[str, Callable[[Lowering, Arguments, ast.Call], Value]] = {
     "all": _all,
     "any": _any,
     "count": _count,
+    "fold": _fold,
     "frozenset": _set,
     "isinstance": _isinstance,
     "len": _length,

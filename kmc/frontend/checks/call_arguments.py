@@ -13,7 +13,7 @@ from kmc.frontend.checks.names import Meaning, Names
 from kmc.lang.maps import MapValue
 from kmc.lang.networks import MessageBagValue, MessageSetValue
 from kmc.lang.seqs import SeqValue
-from kmc.lang.tree import parameters
+from kmc.lang.tree import parameters, yields
 from kmc.lang.types import IdentMeta
 from kmc.lang.words import ARITIES, USAGE
 
@@ -56,6 +56,22 @@ def check_call(names: Names, fields: Fields, module: str, node: ast.Call, callee
             if keyword.arg is not None and keyword.arg not in fields.of_records:
                 message = f"no record of this spec has a field '{keyword.arg}'"
                 names.refuse(module, keyword, "KMC127", message, did_you_mean(keyword.arg, fields.of_records))
+
+
+def check_fold(names: Names, module: str, node: ast.Call, meaning: Meaning | None) -> None:
+    """Refuse (KMC128) a fold with a function that has other parameters, or that yields; a local name is not known."""
+    match node.args[0], meaning:
+        case (ast.Lambda(args=arguments), _):
+            fits = len(list(parameters(arguments))) == 2
+        case (ast.Name(), Meaning(node=ast.FunctionDef() as function)):
+            fits = len(list(parameters(function.args))) == 2 and not yields(function)
+        case (ast.Name(id=name), None):
+            fits = name not in ARITIES
+        case _:
+            fits = False
+    if not fits:
+        message = "fold needs a function of two parameters: what it has so far, and an element"
+        names.refuse(module, node.args[0], "KMC128", message, USAGE["fold"])
 
 
 def check_word(names: Names, module: str, node: ast.Call) -> None:

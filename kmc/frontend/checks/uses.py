@@ -15,7 +15,7 @@ from typing import NoReturn
 
 from kmc.errors import did_you_mean
 from kmc.frontend.checks.advice import BUILTINS, METHOD_ADVICE
-from kmc.frontend.checks.call_arguments import METHODS, check_call, check_word
+from kmc.frontend.checks.call_arguments import METHODS, check_call, check_fold, check_word
 from kmc.frontend.checks.callgraph import Helpers
 from kmc.frontend.checks.declared_fields import Fields
 from kmc.frontend.checks.lacking_parameters import Around
@@ -238,6 +238,8 @@ class _Uses:
                 return
         if callee is None or callee.is_ours:
             check_word(self._names, self._module, node)
+        if callee is not None and callee.is_ours and callee.name == "fold":
+            check_fold(self._names, self._module, node, self._meaning(node.args[0], local))
 
     def _stores(self, node: ast.Call, callee: Meaning | None) -> bool:
         """Whether the callee stores or tests its arguments, so that passing it a function is a mistake."""

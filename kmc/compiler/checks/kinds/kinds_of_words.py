@@ -111,6 +111,7 @@ RULES: Mapping[str, Callable[[WordCall], Kinds]] = {
     "any": _quantified,
     "bool": lambda call: ANYTHING,
     "count": _counted,
+    "fold": lambda call: ANYTHING,
     "frozenset": _set,
     "int": lambda call: ANYTHING,
     "isinstance": _has_class,
