@@ -17,6 +17,7 @@ from support.source_tree import Source, sources
 
 # A code of one meaning that several files raise; a code that is not here belongs to one file.
 SEVERAL_FILES = {
+    "KMC003": "nesting in a text, and definitions that need each other",
     "KMC007": "a module in itself, by EXTENDS and by INSTANCE",
     "KMC010": "an instance that is not meant, and one that is missing before a '!'",
     "KMC012": "an operator with other parameters, as an argument and as what is substituted",

@@ -55,7 +55,7 @@ class ModuleLibrary:
             return parse_module(resource.read_text(encoding="utf-8"), str(resource))
         for folder in self._folders:
             path = folder / f"{name.text}.tla"
-            if path.is_file():
+            if _is_file(path):
                 module = self._read(path)
                 if module.name == name.text:
                     return module
@@ -117,3 +117,11 @@ class ModuleLibrary:
             if isinstance(unit, DeclarationSyntax) and unit.kind != "RECURSIVE"
             for name in unit.names
         )
+
+
+def _is_file(path: Path) -> bool:
+    """Return whether there is a file, False also for a name that the file system does not take."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False

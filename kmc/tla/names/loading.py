@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from kmc.errors import ModelError, did_you_mean
+from kmc.errors import ModelError, SpecError, did_you_mean
 from kmc.model_files.cfg import read_cfg
 from kmc.model_files.model_file import Assignment, ModelFile, Word
 from kmc.tla.names.behaviours import divide_behaviour
@@ -37,7 +37,12 @@ def load_model(
     with room_for_nesting():
         modules = ModuleLibrary(module_path, library)
         file = _model_file(module_path, cfg_path).with_overrides(constants)
-        return _Loader(modules, file).model()
+        try:
+            return _Loader(modules, file).model()
+        except RecursionError:
+            message = f"the definitions of '{module_path}' need each other too deeply"
+            help_line = "let definitions of an instance refer to each other over fewer steps"
+            raise SpecError("KMC003", message, modules.root.place, help_line) from None
 
 
 def parse_expression(model: ResolvedModel, text: str) -> Expression:

@@ -25,6 +25,7 @@ PARTS = {
     ("body", "code", "column", "message"),
     [
         ("INSTANCE Nowhere", "KMC006", 10, "the module 'Nowhere' was not found"),
+        ("INSTANCE " + "N" * 999, "KMC006", 10, f"the module '{'N' * 999}' was not found"),
         ("INSTANCE A", "KMC007", 9, "the module 'A' extends itself: A -> B -> A"),
         ("INSTANCE S", "KMC007", 15, "the module 'S' is instantiated in itself"),
         ("a == b", "KMC008", 6, "'b' is not defined"),
