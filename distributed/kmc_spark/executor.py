@@ -12,6 +12,7 @@ from pyspark import RDD, SparkContext
 
 from kmc.engine.layout.frontier import PackedState
 from kmc.errors import CommandLineError
+from kmc.shards.executors.exchange import names_of
 from kmc.shards.executors.executor import Executor
 from kmc.shards.executors.parts import in_parts, tasks_of_a_part_max
 from kmc.shards.executors.travel import ShardJob
@@ -19,7 +20,16 @@ from kmc.shards.files.store import ShardStore
 from kmc.shards.files.store_task import StoreTask
 from kmc.shards.level.level_watch import EndedTask
 from kmc.shards.level.sharding import THIN_ROWS
-from kmc.shards.level.tasks import Checked, Expanded, ExpandTask, Merged, MergeTask, RowsTask, SeekTask
+from kmc.shards.level.tasks import (
+    Checked,
+    Expanded,
+    ExpandTask,
+    LevelSource,
+    Merged,
+    MergeTask,
+    RowsTask,
+    SeekTask,
+)
 from kmc_spark import tasks as remote
 from kmc_spark.application import executor_count
 from kmc_spark.facts import Facts
@@ -74,16 +84,20 @@ class SparkExecutor:
         self.levels_as_jobs: int | None = 0
 
     def level(
-        self, tasks: Sequence[ExpandTask], merges: Sequence[MergeTask], ended: Callable[[EndedTask], None]
+        self,
+        source: LevelSource,
+        tasks: Sequence[ExpandTask],
+        merges: Sequence[MergeTask],
+        ended: Callable[[EndedTask], None],
     ) -> tuple[list[Expanded], list[Merged]]:
         """See `Executor`."""
         if self._is_thin([task.rows for task in tasks]):
-            return self._local.level(tasks, merges, ended)
+            return self._local.level(source, tasks, merges, ended)
         self.slots = max(1, self._context.defaultParallelism)  # executors come and go
         make = self._made_by_files if self._by_files else self._made_by_shuffle
         self._tell = ended
         try:
-            made = make(tasks, merges)
+            made = make(source, tasks, merges)
         finally:
             self._hear()
             self.executors = None
@@ -104,7 +118,7 @@ class SparkExecutor:
             self._tell(told.pop(0))
 
     def _made_by_shuffle(
-        self, tasks: Sequence[ExpandTask], merges: Sequence[MergeTask]
+        self, source: LevelSource, tasks: Sequence[ExpandTask], merges: Sequence[MergeTask]
     ) -> tuple[list[Expanded], list[Merged]]:
         """One job of two stages: Spark moves the entries from tasks to shards."""
         rows = _rows_of([task.rows for task in tasks])
@@ -112,7 +126,7 @@ class SparkExecutor:
         level = merges[0].level
         names = f"level {level}: expand {len(tasks)} tasks", f"level {level}: merge {len(merges)} shards"
         with stage_named(self._context, names[0]):
-            expanded = self._rdd(tasks, rows).mapPartitions(partial(remote.expand, self._job, self._ended))
+            expanded = self._rdd(tasks, rows).mapPartitions(partial(remote.expand, self._job, self._ended, source))
             moved = expanded.partitionBy(parts, _identity)
         merged = moved.mapPartitionsWithIndex(
             partial(remote.merge, self._job, self._ended, [merges[part::parts] for part in range(parts)], len(tasks))
@@ -123,35 +137,37 @@ class SparkExecutor:
         return sorted(answers, key=lambda answer: answer.number), sorted(shards, key=lambda answer: answer.shard)
 
     def _made_by_files(
-        self, tasks: Sequence[ExpandTask], merges: Sequence[MergeTask]
+        self, source: LevelSource, tasks: Sequence[ExpandTask], merges: Sequence[MergeTask]
     ) -> tuple[list[Expanded], list[Merged]]:
         """Two jobs of one stage: entries for shards go through files of the store."""
         level = merges[0].level
         sent: list[remote.SentByFiles] = []
         try:
             rows = _rows_of([task.rows for task in tasks])
-            expanded = self._rdd(tasks, rows).mapPartitions(partial(remote.expand_to_files, self._job, self._ended))
+            expanded = self._rdd(tasks, rows).mapPartitions(
+                partial(remote.expand_to_files, self._job, self._ended, source)
+            )
             sent += self._jobs.run(f"level {level}: expand {len(tasks)} tasks", expanded.collect)
-            asked = [(merge, tuple(parts[merge.shard] for _, parts in sent)) for merge in merges]
-            merged = self._rdd(asked, rows).mapPartitions(partial(remote.merge_files, self._job, self._ended))
+            by_task = [block for _, block in sent]
+            merged = self._rdd(merges, rows).mapPartitions(partial(remote.merge_files, self._job, self._ended, by_task))
             found = self._jobs.run(f"level {level}: merge {len(merges)} shards", merged.collect)
             return [answer for answer, _ in sent], found
         finally:
-            self._store.remove(parts[0].name for _, parts in sent)
+            self._store.remove(names_of([block for _, block in sent]))
 
-    def check(self, tasks: Sequence[RowsTask], *, stored: bool) -> list[Checked]:
+    def check(self, source: LevelSource, tasks: Sequence[RowsTask], *, stored: bool) -> list[Checked]:
         """See `Executor`."""
         if self._is_thin(tasks):
-            return self._local.check(tasks, stored=stored)
-        checked = self._rdd(tasks, _rows_of(tasks)).mapPartitions(partial(remote.check, self._job, stored))
+            return self._local.check(source, tasks, stored=stored)
+        checked = self._rdd(tasks, _rows_of(tasks)).mapPartitions(partial(remote.check, self._job, source, stored))
         return self._jobs.run(f"level {tasks[0].level - 1}: check properties", checked.collect)
 
-    def seek(self, tasks: Sequence[SeekTask]) -> list[list[PackedState]]:
+    def seek(self, source: LevelSource, tasks: Sequence[SeekTask]) -> list[list[PackedState]]:
         """See `Executor`."""
         if self._is_thin([task.rows for task in tasks]):
-            return self._local.seek(tasks)
+            return self._local.seek(source, tasks)
         sought = self._rdd(tasks, _rows_of([task.rows for task in tasks])).mapPartitions(
-            partial(remote.seek, self._job)
+            partial(remote.seek, self._job, source)
         )
         found = self._jobs.run(f"level {tasks[0].rows.level - 1}: find states", sought.collect)
         return [records for _, records in sorted(found, key=lambda pair: pair[0])]

@@ -20,16 +20,26 @@ from pyspark.core.broadcast import Broadcast
 
 from kmc.engine.native.memory import Words
 from kmc.errors import KmcError
-from kmc.shards.executors.exchange import SentPart, read_sent, write_sent
+from kmc.shards.executors.exchange import read_sent, write_sent
 from kmc.shards.executors.travel import ShardJob, ShardWorker
+from kmc.shards.files.range_files import RangeBlock
 from kmc.shards.files.store_task import StoreTask
 from kmc.shards.level.level_watch import EndedTask
-from kmc.shards.level.tasks import Checked, Expanded, ExpandTask, Merged, MergeTask, RowsTask, SeekTask
+from kmc.shards.level.tasks import (
+    Checked,
+    Expanded,
+    ExpandTask,
+    LevelSource,
+    Merged,
+    MergeTask,
+    RowsTask,
+    SeekTask,
+)
 from kmc_spark.facts import Facts
 from kmc_spark.faults import TaskFault, described
 
-SentByFiles = tuple[Expanded, tuple[SentPart, ...]]
-"""The result of a task, and the files with the entries for each shard."""
+SentByFiles = tuple[Expanded, RangeBlock | None]
+"""The result of a task, and the file with the entries for each shard."""
 
 Ended = Accumulator[list[EndedTask]]
 """Through it the driver hears of each task as soon as it has ended."""
@@ -126,10 +136,12 @@ def told(function: Callable[..., Iterator[Any]]) -> Callable[..., Iterator[Any]]
 
 
 @told
-def expand(job: Broadcast[SparkJob], ended: Ended, tasks: Iterable[ExpandTask]) -> Iterator[tuple[int, Any]]:
+def expand(
+    job: Broadcast[SparkJob], ended: Ended, source: LevelSource, tasks: Iterable[ExpandTask]
+) -> Iterator[tuple[int, Any]]:
     """Expand tasks: pairs of a shard and what it gets, the number of a task with entries; and the answers."""
     shards = job.value.job.sharding.shards
-    for task, (answer, outboxes) in each(job, tasks, ShardWorker.expand):
+    for task, (answer, outboxes) in each(job, tasks, lambda worker, task: worker.expand(source, task)):
         ended.add([EndedTask.expanding(task.rows.level, answer)])
         for shard, entries in enumerate(outboxes):
             if len(entries):
@@ -166,11 +178,13 @@ def merge(
 
 
 @told
-def expand_to_files(job: Broadcast[SparkJob], ended: Ended, tasks: Iterable[ExpandTask]) -> Iterator[SentByFiles]:
+def expand_to_files(
+    job: Broadcast[SparkJob], ended: Ended, source: LevelSource, tasks: Iterable[ExpandTask]
+) -> Iterator[SentByFiles]:
     """Expand tasks; their entries for shards go to files."""
 
     def run(worker: ShardWorker, task: ExpandTask) -> SentByFiles:
-        answer, outboxes = worker.expand(task)
+        answer, outboxes = worker.expand(source, task)
         return answer, write_sent(worker.store, task.rows.level, task.rows.number, outboxes)
 
     for task, found in each(job, tasks, run):
@@ -180,29 +194,29 @@ def expand_to_files(job: Broadcast[SparkJob], ended: Ended, tasks: Iterable[Expa
 
 @told
 def merge_files(
-    job: Broadcast[SparkJob], ended: Ended, merges: Iterable[tuple[MergeTask, tuple[SentPart, ...]]]
+    job: Broadcast[SparkJob], ended: Ended, sent: Sequence[RangeBlock | None], merges: Iterable[MergeTask]
 ) -> Iterator[Merged]:
-    """Merge the entries for shards that are in files."""
+    """Merge the entries for shards that are in files, one of each task."""
 
-    def run(worker: ShardWorker, merge: tuple[MergeTask, tuple[SentPart, ...]]) -> Merged:
-        return worker.merge(merge[0], [read_sent(worker.store, part) for part in merge[1]])
+    def run(worker: ShardWorker, task: MergeTask) -> Merged:
+        return worker.merge(task, read_sent(worker.store, sent, task.shard))
 
-    for (task, _), merged in each(job, merges, run):
+    for task, merged in each(job, merges, run):
         ended.add([EndedTask.merging(task.level, merged)])
         yield merged
 
 
 @told
-def check(job: Broadcast[SparkJob], stored: bool, tasks: Iterable[RowsTask]) -> Iterator[Checked]:
+def check(job: Broadcast[SparkJob], source: LevelSource, stored: bool, tasks: Iterable[RowsTask]) -> Iterator[Checked]:
     """Check the accepted rows of tasks."""
-    for _, found in each(job, tasks, lambda worker, task: worker.check(task, stored=stored)):
+    for _, found in each(job, tasks, lambda worker, task: worker.check(source, task, stored=stored)):
         yield found
 
 
 @told
-def seek(job: Broadcast[SparkJob], tasks: Iterable[SeekTask]) -> Iterator[tuple[int, Any]]:
+def seek(job: Broadcast[SparkJob], source: LevelSource, tasks: Iterable[SeekTask]) -> Iterator[tuple[int, Any]]:
     """Find rows; with the number of the task."""
-    for task, found in each(job, tasks, ShardWorker.seek):
+    for task, found in each(job, tasks, lambda worker, task: worker.seek(source, task)):
         yield task.rows.number, found
 
 

@@ -1,7 +1,8 @@
 """The answers of tasks and shards that never ran, with the sizes that real ones have.
 
 Every task has a full share of rows, sends an entry for each, and every entry is a new state. A shard has a few runs,
-and replaces the last one. Answers share no objects, since pickle writes an object once for each message.
+and replaces the last one. Answers share no objects, since pickle writes an object once for each message. The sums that
+compare what was sent with what was received are simple numbers that agree.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ import numpy as np
 
 from kmc.engine.layout.record_structs import FindingEntry
 from kmc.shards.files.frontier_file import FrontierFile
+from kmc.shards.files.range_files import RangeBlock
 from kmc.shards.files.store import new_name
-from kmc.shards.files.word_files import WordFile
 from kmc.shards.level.sharding import Sharding
 from kmc.shards.level.tasks import Effort, Expanded, Merged, MergeTask, SortedRun
 
@@ -64,7 +65,8 @@ class MadeUpAnswers:
         return Expanded(
             number=task,
             file=None if is_last else file,
-            sent=(0,) * self.size.shards if is_last else tuple(self._by_shard),
+            sent=0 if is_last else self._rows,
+            sent_sum=0 if is_last else self._rows,
             generated=tuple(range(10_000 + task, 10_000 + task + ACTIONS + 1)),
             expanded=self._rows if level > 1 else 0,
             refused=self._rows // 3,
@@ -86,13 +88,15 @@ class MadeUpAnswers:
         received = self._by_shard[task.shard] * self.size.tasks
         kept = task.runs[:-1] if len(task.runs) == _RUNS else task.runs
         run = SortedRun(new_name("run", task.level, task.shard), 0, received, 1, 0)
-        bits = WordFile(new_name("bits", task.level, task.shard), received // 64 + self.size.tasks, _CHECKSUM)
+        words = received // 64 + 3 * self.size.tasks
+        bits = RangeBlock(new_name("bits", task.level, task.shard), words, 0, words)
         self._wrote([run.name, bits.name])
         return Merged(
             shard=task.shard,
             bits=bits,
             new=received,
             received=received,
+            received_sum=received,
             distinct=received,
             digest=_CHECKSUM,
             runs=(*kept, run),
@@ -103,4 +107,4 @@ class MadeUpAnswers:
 
 
 def _nothing(task: MergeTask) -> Merged:
-    return Merged(task.shard, None, 0, 0, 0, 0, task.runs, (), 0, Effort(0.0, 0.0, ("host", 0)))
+    return Merged(task.shard, None, 0, 0, 0, 0, 0, task.runs, (), 0, Effort(0.0, 0.0, ("host", 0)))

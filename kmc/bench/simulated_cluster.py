@@ -21,7 +21,16 @@ from kmc.shards.executors.parts import in_parts, tasks_of_a_part_max
 from kmc.shards.files.store import FileWords, Output
 from kmc.shards.files.store_task import StoreTask
 from kmc.shards.level.level_watch import EndedTask
-from kmc.shards.level.tasks import Checked, Expanded, ExpandTask, Merged, MergeTask, RowsTask, SeekTask
+from kmc.shards.level.tasks import (
+    Checked,
+    Expanded,
+    ExpandTask,
+    LevelSource,
+    Merged,
+    MergeTask,
+    RowsTask,
+    SeekTask,
+)
 
 PHASES = ("between", "send", "receive", "progress")
 """The phases of a level: between two levels, pickling tasks, reading answers, and one look at the progress."""
@@ -121,13 +130,17 @@ class SimulatedCluster:
         self.figures: dict[str, float] = {}
 
     def level(
-        self, tasks: Sequence[ExpandTask], merges: Sequence[MergeTask], ended: Callable[[EndedTask], None]
+        self,
+        source: LevelSource,
+        tasks: Sequence[ExpandTask],
+        merges: Sequence[MergeTask],
+        ended: Callable[[EndedTask], None],
     ) -> tuple[list[Expanded], list[Merged]]:
         """See `Executor`."""
         self._level += 1
         is_last = self._level > self._levels + 1
         self._counts["tasks"] += len(tasks)
-        self._send(tasks, merges)
+        self._send(source, tasks, merges)
         expanded: list[Expanded] = []
         for answer in self._received(self._answers.expanded(self._level, is_last=is_last)):
             expanded.append(answer)
@@ -141,7 +154,7 @@ class SimulatedCluster:
         self._end_level()
         return expanded, merged
 
-    def _send(self, tasks: Sequence[ExpandTask], merges: Sequence[MergeTask]) -> None:
+    def _send(self, source: LevelSource, tasks: Sequence[ExpandTask], merges: Sequence[MergeTask]) -> None:
         """Pickle the tasks in the parts that are Spark's tasks, and what all of them share once."""
         self._watch.switch("send")
         rows = sum(segment.rows for task in tasks for segment in task.rows.segments)
@@ -149,7 +162,8 @@ class SimulatedCluster:
         for part in in_parts(tasks, self.slots, 1, most):
             self._counts["bytes sent"] += len(pickle.dumps(part))
             self._counts["parts"] += 1
-        self._counts["bytes sent"] += len(pickle.dumps(merges))
+        for shared in (source, merges):
+            self._counts["bytes sent"] += len(pickle.dumps(shared))
 
     def _received(self, answers: Iterable[Answer]) -> Iterator[Answer]:
         """The answers after their way through pickled messages, which are made while no phase runs."""
@@ -175,11 +189,11 @@ class SimulatedCluster:
             del self.figures[_MADE_UP]
         self._watch.switch("between")
 
-    def check(self, tasks: Sequence[RowsTask], *, stored: bool) -> list[Checked]:
+    def check(self, source: LevelSource, tasks: Sequence[RowsTask], *, stored: bool) -> list[Checked]:
         """See `Executor`: no made-up state violates anything."""
         raise NotImplementedError
 
-    def seek(self, tasks: Sequence[SeekTask]) -> list[list[PackedState]]:
+    def seek(self, source: LevelSource, tasks: Sequence[SeekTask]) -> list[list[PackedState]]:
         """See `Executor`: no made-up state has a row."""
         raise NotImplementedError
 

@@ -20,7 +20,7 @@ from kmc.errors import SystemFault
 from kmc.shards.files.store import FolderStore, ShardStore
 from kmc.shards.level.run_state import RunState, restored_state
 from kmc.shards.level.segment_groups import segment_groups, segments_of
-from kmc.shards.level.tasks import RowsTask
+from kmc.shards.level.tasks import LevelSource, RowsTask
 from kmc.shards.storage.run_in_storage import StoredRun
 from kmc.shards.storage.store_place import StorePlace
 from kmc.shards.storage.stored_directories import storage_of
@@ -48,11 +48,12 @@ class KeptStates:
 
         A task has segments of consecutive rows until it has `rows_max`, refused rows among them.
         """
-        files = self.state.levels[level]
-        return [
-            RowsTask(level, index, group, files.bits, self.state.dictionary)
-            for index, group in enumerate(segment_groups(segments_of(files.rows), rows_max))
-        ]
+        groups = segment_groups(segments_of(self.state.levels[level].rows), rows_max)
+        return [RowsTask(level, index, group) for index, group in enumerate(groups)]
+
+    def source(self, level: int) -> LevelSource:
+        """The part that the tasks of a level share."""
+        return LevelSource(self.state.levels[level].bits, self.state.dictionary)
 
 
 @contextmanager

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -47,11 +48,14 @@ from kmc.shards.level.noted_steps import NotedSteps
 from kmc.shards.level.run_state import LevelFiles, RunState, restored_state
 from kmc.shards.level.segment_groups import segment_groups, segments_of
 from kmc.shards.level.sharding import Sharding
-from kmc.shards.level.tasks import Expanded, ExpandTask, Merged, MergeTask, RowsTask, this_process
+from kmc.shards.level.tasks import Expanded, ExpandTask, LevelSource, Merged, MergeTask, RowsTask, this_process
 from kmc.shards.looking_back import KeptLevels, ShardedLookup
-from kmc.shards.made_level import MadeLevel, compare_sums, seek_rows
+from kmc.shards.made_level import MadeLevel, Reading, compare_sums, seek_rows
 from kmc.shards.redivide import Redivision
 from kmc.shards.search_counts import SearchCounts
+
+UNCODED_MAX = 1 << 16
+"""The number of words without a code that the tasks of a level report together, about; no more words have codes."""
 
 
 class ShardedSearch(LevelSearch):
@@ -173,10 +177,10 @@ class ShardedSearch(LevelSearch):
         return self.behaviours.lassos(fairness, checks)
 
     def _first_level(self) -> bool:
-        return self._resumed() or self._make_level(self._first_tasks(), store=True)
+        return self._resumed() or self._make_level(*self._first_tasks(), store=True)
 
     def _next_level(self, *, store: bool) -> bool:
-        return self._make_level(self._tasks(), store=store)
+        return self._make_level(*self._tasks(), store=store)
 
     def _end_level(self) -> None:
         self._warn_of_disk()
@@ -201,41 +205,41 @@ class ShardedSearch(LevelSearch):
             return None
         return next_level_bytes(self.state, self._counts.levels, wide=self._kernels.wide)
 
-    def _first_tasks(self) -> list[ExpandTask]:
-        rows = RowsTask(1, 0, (), (), self.state.dictionary, self._counts.wanted)
-        return [ExpandTask(rows, len(self.state.runs), self._initial, self._noting is not None)]
+    def _first_tasks(self) -> tuple[LevelSource, list[ExpandTask]]:
+        source = LevelSource((), self.state.dictionary, self._counts.wanted)
+        return source, [ExpandTask(RowsTask(1, 0, ()), len(self.state.runs), self._initial, self._noting is not None)]
 
-    def _tasks(self) -> list[ExpandTask]:
+    def _tasks(self) -> tuple[LevelSource, list[ExpandTask]]:
         shards, noted = len(self.state.runs), self._noting is not None
-        rows_tasks = self.rows_tasks(self.depth, self._counts.wanted)
-        return [ExpandTask(rows, shards, noted=noted) for rows in rows_tasks]
+        source, rows_tasks = self.reading(self.depth, self._counts.wanted)
+        return source, [ExpandTask(rows, shards, noted=noted) for rows in rows_tasks]
 
-    def rows_tasks(self, level: int, wanted: int = 0, files: LevelFiles | None = None) -> list[RowsTask]:
-        """Tasks that together take all rows of a level: of one whose files are kept, or of these files."""
+    def reading(self, level: int, wanted: int = 0, files: LevelFiles | None = None) -> Reading:
+        """Tasks that together read all rows of a level: of one whose files are kept, or of these files."""
         level_files = files or self.state.levels[level]
         segments = segments_of(level_files.rows)
         share = -(-sum(segment.rows for segment in segments) // self._executor.slots)
         groups = segment_groups(segments, max(1, min(self._sharding.task_rows, share)))
-        common = level_files.bits, self.state.dictionary, wanted, not self._counts.found_any
-        return [RowsTask(level + 1, index, group, *common) for index, group in enumerate(groups)]
+        uncoded_max = -(-UNCODED_MAX // max(1, len(groups)))
+        listing = not self._counts.found_any
+        source = LevelSource(level_files.bits, self.state.dictionary, wanted, listing, uncoded_max)
+        return source, [RowsTask(level + 1, index, group) for index, group in enumerate(groups)]
 
-    def _make_level(self, tasks: Sequence[ExpandTask], *, store: bool) -> bool:
+    def _make_level(self, source: LevelSource, tasks: Sequence[ExpandTask], *, store: bool) -> bool:
         """Make the next level; False if it has no states, or was stopped. Without `store`, states are only checked."""
         depth = self.depth + 1
         noted = store and self._noting is not None
         merges = [MergeTask(depth, shard, runs, store, noted) for shard, runs in enumerate(self.state.runs)]
         self._watch.begin(depth, len(tasks), len(merges))
         try:
-            expanded, merged = self._executor.level(tasks, merges, self._watch.ended)
+            expanded, merged = self._executor.level(source, tasks, merges, self._watch.ended)
             compare_sums(self._counts.levels, expanded, merged)
             files = LevelFiles(
                 tuple(answer.file for answer in expanded if answer.file), tuple(answer.bits for answer in merged)
             )
             new = sum(answer.new for answer in merged)
-            made = MadeLevel(
-                self._kernels, expanded, self.rows_tasks(depth, self._counts.wanted, files), new, stored=store
-            )
-            checked = made.checked(self._executor)
+            reading = partial(self.reading, depth, self._counts.wanted, files)
+            checked = MadeLevel(self._kernels, expanded, reading, new, stored=store).checked(self._executor)
         except Stopped:
             return False
         finally:
@@ -254,7 +258,7 @@ class ShardedSearch(LevelSearch):
 
     def seek(self, level: int, fingerprints: Collection[int], *, steps: bool) -> list[PackedState]:
         """See `StepLookup.seek`; KeyError if the files of the level are not kept."""
-        return seek_rows(self._executor, self.rows_tasks(level), fingerprints, steps=steps)
+        return seek_rows(self._executor, self.reading(level), fingerprints, steps=steps)
 
     def _take(self, depth: int, files: LevelFiles, expanded: Sequence[Expanded], merged: Sequence[Merged]) -> None:
         """Stand at the end of a level that was made."""
@@ -336,7 +340,8 @@ class ShardedSearch(LevelSearch):
         directory.commit(manifest)
         self._saved = time.monotonic()
         # No task runs that counts. One that comes late may still write: its file goes with the next save, or the run.
-        self._store.remove([name for name in self._store.names() if name not in needed | last])
+        needed |= last
+        self._store.remove([name for name in self._store.names() if name not in needed])
         self._garbage.clear()
 
     def _save_on_a_full_disk(self) -> None:

@@ -14,17 +14,20 @@ import numpy as np
 from kmc.engine.native.memory import Words
 from kmc.errors import InternalError
 from kmc.shards.files.frontier_file import FrontierReader, require_answers
+from kmc.shards.files.range_files import BlockReader
 from kmc.shards.files.store import ShardStore
-from kmc.shards.files.word_files import read_words
 from kmc.shards.kept_states import KeptStates
 from kmc.shards.level.run_state import LevelFiles
-from kmc.shards.level.tasks import RowsTask, SegmentRef
+from kmc.shards.level.tasks import LevelSource, RowsTask, SegmentRef
+
+_BITS = 64
 
 
 @dataclass(frozen=True, slots=True)
 class LevelPart:
     """Some segments of a level, to be read; its first state has the number `first`."""
 
+    source: LevelSource
     task: RowsTask
     first: int
 
@@ -43,10 +46,10 @@ def parts_of(states: KeptStates, rows_max: int) -> Iterator[TablePart]:
     waiting: list[LevelPart] = []
     for level, count in enumerate(states.levels, 1):
         before = first
-        counts = accepted_rows(states.store, states.state.levels[level])
+        counts, source = accepted_rows(states.store, states.state.levels[level]), states.source(level)
         for task in states.tasks(level, rows_max):
             held = sum(counts[segment] for segment in task.segments)
-            waiting.append(LevelPart(task, first))
+            waiting.append(LevelPart(source, task, first))
             first += held
             rows += held
             if rows >= rows_max:
@@ -60,17 +63,18 @@ def parts_of(states: KeptStates, rows_max: int) -> Iterator[TablePart]:
 
 def accepted_rows(store: ShardStore, files: LevelFiles) -> dict[SegmentRef, int]:
     """The number of rows of each segment of a level that are its states."""
-    bits = [read_words(store, file) if file else None for file in files.bits]
+    bits, answered = BlockReader(store, files.bits), [block is not None for block in files.bits]
     accepted = {}
     for file in files.rows:
         reader = FrontierReader(store, file)
+        words: list[Words] = []
         for index in range(len(file.segments)):
             segment = reader.segment(index)
-            require_answers(segment, file.name, [words is not None for words in bits])
+            require_answers(segment, file.name, answered)
+            words = words or bits.ranges(file.task, -(-segment.sent // _BITS))
+            bounds = zip(segment.sent_before.tolist(), segment.sent_until.tolist(), strict=True)
             accepted[SegmentRef(file, index)] = sum(
-                _ones(words.array[int(words.array[file.task]) :], int(low), int(high))
-                for words, low, high in zip(bits, segment.sent_before, segment.sent_until, strict=True)
-                if words is not None
+                _ones(found, low, high) for found, (low, high) in zip(words, bounds, strict=True)
             )
     return accepted
 

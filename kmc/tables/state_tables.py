@@ -46,7 +46,7 @@ class StateReader:
     def listed(self, level: LevelPart) -> Iterator[tuple[int, Listing]]:
         """The rows of a part of a level, segment by segment, and the number of the first state of each segment."""
         first = level.first
-        for listing in self._expander.listings(level.task, self._listing):
+        for listing in self._expander.listings(level.source, level.task, self._listing):
             yield first, listing
             first += len(listing)
 

@@ -16,13 +16,15 @@ from kmc.engine.layout.word_dictionary import Dictionary
 from kmc.engine.loops.checksums import run_storing
 from kmc.engine.native.memory import Words
 from kmc.errors import SystemFault
+from kmc.shards.files.range_files import RangeBlock, UnwrittenBlock, write_blocks
 from kmc.shards.files.store import FolderStore, new_name
-from kmc.shards.files.word_files import WordFile, write_words
+from kmc.shards.files.word_files import write_words
 from kmc.shards.level import expander
 from kmc.shards.level.expander import Expander, Stopped
 from kmc.shards.level.listing import Listing
+from kmc.shards.level.sent_sums import sent_sum
 from kmc.shards.level.sharding import Sharding
-from kmc.shards.level.tasks import Expanded, ExpandTask, RowsTask, SeekTask, SegmentRef
+from kmc.shards.level.tasks import Expanded, ExpandTask, LevelSource, RowsTask, SeekTask, SegmentRef
 from kmc.shards.redivide import owners
 
 SHARDINGS = (
@@ -31,6 +33,13 @@ SHARDINGS = (
     Sharding(64, segment_rows=10, slice_chunks=2, batch=5, chunk_rows=4),
 )
 GRID = Grid(3, 6)
+
+
+@dataclass(frozen=True)
+class AnsweredRows(RowsTask):
+    """A task that reads segments, of whose rows shards have accepted those in `bits`."""
+
+    bits: tuple[RangeBlock, ...]
 
 
 @dataclass
@@ -46,16 +55,24 @@ class Tasks:
         self.expander = Expander(kernels, self.sharding, self.store, deadlock=False)
         words = Dictionary(kernels.plain_words, kernels.implied_words).words
         self.dictionary = write_words(self.store, new_name("words", 0, 0), [words])
+        self.uncoded_max = 1 << 16
 
-    def rows(self, level: int, segments: Sequence[SegmentRef], bits: Sequence[WordFile] = ()) -> RowsTask:
-        return RowsTask(level, 0, tuple(segments), tuple(bits), self.dictionary)
+    def source(self, rows: RowsTask) -> LevelSource:
+        """The part that the tasks of a level share."""
+        assert isinstance(rows, AnsweredRows)
+        return LevelSource(rows.bits, self.dictionary, uncoded_max=self.uncoded_max)
+
+    def rows(
+        self, level: int, segments: Sequence[SegmentRef], bits: Sequence[RangeBlock] = (), number: int = 0
+    ) -> AnsweredRows:
+        return AnsweredRows(level, number, tuple(segments), tuple(bits))
 
     def expanding(self, rows: RowsTask, initial: tuple[PackedState, ...] = ()) -> ExpandTask:
         return ExpandTask(rows, self.sharding.shards, initial)
 
     def expand(self, task: ExpandTask) -> tuple[Expanded, list[Words]]:
         """What a task answers; the entries stay valid."""
-        answer, entries = self.expander.expand(task)
+        answer, entries = self.expander.expand(self.source(task.rows), task)
         return answer, [part.copy() for part in entries]
 
     def first(self) -> tuple[Expanded, list[Words]]:
@@ -63,16 +80,16 @@ class Tasks:
 
     def listed(self, rows: RowsTask) -> list[list[int]]:
         """The fingerprints of the states of a task, segment by segment."""
-        return [listing.fingerprints.view(np.uint64).tolist() for listing in self.expander.listings(rows, Listing())]
+        listings = self.expander.listings(self.source(rows), rows, Listing())
+        return [listing.fingerprints.view(np.uint64).tolist() for listing in listings]
 
-    def answered(self, accepted: Sequence[Sequence[int]]) -> tuple[WordFile, ...]:
+    def answered(self, accepted: Sequence[Sequence[int]]) -> tuple[RangeBlock, ...]:
         """What shards answer to one task: a bit per entry."""
-        files = []
+        blocks = []
         for shard, bits in enumerate(accepted):
             words = np.packbits(np.array([*bits, *[0] * (-len(bits) % 64)], np.uint8), bitorder="little")
-            head = np.array([2, 2 + len(words) // 8], np.int64)
-            files.append(write_words(self.store, new_name("bits", 1, shard), [head, words.view(np.int64)]))
-        return tuple(files)
+            blocks.append(UnwrittenBlock(shard, np.array([0, len(words) // 8], np.int64), words.view(np.int64)))
+        return write_blocks(self.store, new_name("bits", 1, 0), blocks)
 
 
 def segments_of(expanded: Expanded) -> list[SegmentRef]:
@@ -98,7 +115,8 @@ def test_each_row_is_sent_to_its_owner_in_order(sharding: Sharding, tmp_path: Pa
         for shard, box in enumerate(sent):
             wanted = [word for word, owner in zip(fingerprints, owned, strict=True) if owner == shard]
             assert box.view(np.uint64).tolist() == wanted
-        assert expanded.sent == tuple(map(len, sent))
+        counts = np.array([len(box) for box in sent])
+        assert (expanded.sent, expanded.sent_sum) == (counts.sum(), sent_sum(counts, 0))
         expanded, sent = tasks.expand(tasks.expanding(tasks.rows(level + 1, segments)))
         assert expanded.expanded == len(fingerprints)
     assert max(len(segments), 1) >= (1 if sharding.shards == 1 else 2)
@@ -117,7 +135,8 @@ def test_every_outbox_gets_room_when_it_is_full(
         rows = tasks.rows(level + 1, segments_of(expanded))
         expanded, sent = tasks.expand(tasks.expanding(rows))
         assert sum(map(len, sent)) == level_sizes(3, 6)[level]
-        assert expanded.sent == tuple(map(len, sent))
+        counts = np.array([len(box) for box in sent])
+        assert (expanded.sent, expanded.sent_sum) == (counts.sum(), sent_sum(counts, 0))
 
 
 @pytest.mark.parametrize("sharding", SHARDINGS)
@@ -135,10 +154,10 @@ def test_refused_rows_are_skipped_everywhere(sharding: Sharding, tmp_path: Path)
     assert 0 < len(accepted) < len(every)
     after, _ = tasks.expand(tasks.expanding(rows))
     assert (after.expanded, after.refused) == (len(accepted), len(every) - len(accepted))
-    assert tasks.expander.check(rows, stored=True).failed == (0, 0)
+    assert tasks.expander.check(tasks.source(rows), rows, stored=True).failed == (0, 0)
     refused = [word for word in every if word % 3]
-    assert tasks.expander.seek(SeekTask(rows, tuple(refused), steps=False)) == []
-    found = tasks.expander.seek(SeekTask(rows, tuple(every), steps=False))
+    assert tasks.expander.seek(tasks.source(rows), SeekTask(rows, tuple(refused), steps=False)) == []
+    found = tasks.expander.seek(tasks.source(rows), SeekTask(rows, tuple(every), steps=False))
     assert sorted(record.fingerprint for record in found) == sorted(accepted)
 
 
@@ -190,7 +209,7 @@ def test_a_stopped_expander_answers_once_it_is_restarted(tmp_path: Path) -> None
 def test_more_entries_than_an_outbox_holds_are_sent(tmp_path: Path) -> None:
     tasks = made(tmp_path, Sharding(2, batch=128), Grid(1, 2, fan=20_000))
     expanded, sent = tasks.expand(tasks.expanding(tasks.rows(2, segments_of(tasks.first()[0]))))
-    assert sum(expanded.sent) == 20_001
+    assert expanded.sent == 20_001
     every = [word for part in tasks.listed(tasks.rows(3, segments_of(expanded))) for word in part]
     assert sorted(word for box in sent for word in box.view(np.uint64).tolist()) == sorted(every)
     assert len(set(every)) == 20_001
@@ -199,7 +218,8 @@ def test_more_entries_than_an_outbox_holds_are_sent(tmp_path: Path) -> None:
 def test_words_without_a_code_are_reported(tmp_path: Path) -> None:
     tasks = made(tmp_path, SHARDINGS[0], Grid(3, 6, pad=40))
     expanded, _ = tasks.first()
-    found = tasks.expander.seek(SeekTask(tasks.rows(2, segments_of(expanded)), (fingerprint(0),), steps=False))
+    seeking = SeekTask(tasks.rows(2, segments_of(expanded)), (fingerprint(0),), steps=False)
+    found = tasks.expander.seek(tasks.source(seeking.rows), seeking)
     assert [point_of(record) for record in found] == [0]
     words = {int(word) for record in found for word in record.row[1:]} - {0}
     assert set(expanded.uncoded) == words
@@ -207,6 +227,18 @@ def test_words_without_a_code_are_reported(tmp_path: Path) -> None:
     later, _ = tasks.expand(tasks.expanding(tasks.rows(2, segments_of(expanded))))
     assert set(later.uncoded) - words
     assert tasks.first()[0].uncoded == expanded.uncoded
+
+
+def test_a_task_reports_so_many_words_and_another_task_other_ones(tmp_path: Path) -> None:
+    tasks = made(tmp_path, SHARDINGS[0], Grid(3, 6, pad=40))
+    expanded, _ = tasks.first()
+    segments = segments_of(expanded)
+    every = tasks.expand(tasks.expanding(tasks.rows(2, segments)))[0].uncoded
+    assert len(every) > 10
+    tasks.uncoded_max = 3
+    found = [tasks.expand(tasks.expanding(tasks.rows(2, segments, number=number)))[0].uncoded for number in range(50)]
+    assert {len(words) for words in found} == {3}
+    assert {word for words in found for word in words} == set(every)
 
 
 def test_of_states_with_one_view_the_one_with_the_least_rank_is_sent(tmp_path: Path) -> None:
@@ -228,18 +260,18 @@ def test_each_task_has_its_own_dictionary(tmp_path: Path) -> None:
     tasks = made(tmp_path, SHARDINGS[0], Grid(3, 6, pad=40))
     first, _ = tasks.first()
     segments = segments_of(first)
-    before = tasks.expander.expand(tasks.expanding(tasks.rows(2, segments)))[0]
+    before = tasks.expand(tasks.expanding(tasks.rows(2, segments)))[0]
     assert before.uncoded
     # With codes for the words that had none, the same task reports none of them, and writes less.
     kernels, words = tasks.grid.kernels, np.array(before.uncoded, np.int64)
     dictionary = Dictionary(kernels.plain_words, kernels.implied_words)
     run_storing("assign_codes", source=words.ctypes.data, count=len(words), target=dictionary.address)
     old, tasks.dictionary = tasks.dictionary, write_words(tasks.store, new_name("words", 1, 0), [dictionary.words])
-    after = tasks.expander.expand(tasks.expanding(tasks.rows(2, segments)))[0]
+    after = tasks.expand(tasks.expanding(tasks.rows(2, segments)))[0]
     assert not set(after.uncoded) & set(before.uncoded)
     assert before.file is not None
     assert after.file is not None
     assert after.file.rows_words < before.file.rows_words
     tasks.dictionary = old
-    again = tasks.expander.expand(tasks.expanding(tasks.rows(2, segments)))[0]
+    again = tasks.expand(tasks.expanding(tasks.rows(2, segments)))[0]
     assert again.uncoded == before.uncoded

@@ -16,10 +16,11 @@ from kmc.engine.native.memory import Words
 from kmc.engine.native.words import Address
 from kmc.shards.executors.executor import Executor
 from kmc.shards.files.word_files import WordFile
-from kmc.shards.level.tasks import Checked, Effort, Expanded, RowsTask, SeekTask
+from kmc.shards.level.tasks import Checked, Effort, Expanded, LevelSource, RowsTask, SeekTask
 from kmc.shards.made_level import MadeLevel
 
-TASKS = (RowsTask(3, 0, (), (), WordFile("words", 0, 0)), RowsTask(3, 1, (), (), WordFile("words", 0, 0)))
+SOURCE = LevelSource((), WordFile("words", 0, 0))
+TASKS = [RowsTask(3, 0, ()), RowsTask(3, 1, ())]
 LARGE = 2**64 - 5
 """A fingerprint that is negative as a signed word."""
 
@@ -35,15 +36,15 @@ class Answers:
         self.sought: list[tuple[int, ...]] = []
         self.stored: list[bool] = []
 
-    def check(self, tasks: Sequence[RowsTask], *, stored: bool) -> list[Checked]:
+    def check(self, source: LevelSource, tasks: Sequence[RowsTask], *, stored: bool) -> list[Checked]:
         """The answers for `stored` or not."""
-        assert tasks == TASKS
+        assert (source, tasks) == (SOURCE, TASKS)
         self.stored.append(stored)
         return list(self._checked)
 
-    def seek(self, tasks: Sequence[SeekTask]) -> list[list[PackedState]]:
+    def seek(self, source: LevelSource, tasks: Sequence[SeekTask]) -> list[list[PackedState]]:
         """Those that are accepted, by the second task."""
-        assert [task.rows for task in tasks] == list(TASKS)
+        assert (source, [task.rows for task in tasks]) == (SOURCE, TASKS)
         assert not any(task.steps for task in tasks)
         self.sought.append(tasks[0].targets)
         asked = {target % 2**64 for target in tasks[0].targets}
@@ -59,12 +60,12 @@ def entries(found: Sequence[Entry]) -> Words:
 
 def expanded(number: int, found: Sequence[Entry] = (), reached: int = 0, *, violating: bool = False) -> Expanded:
     effort = Effort(0.0, 0.0, ("here", 1))
-    return Expanded(number, None, (), (), 0, 0, 0, reached, (), violating, entries(found), (), effort)
+    return Expanded(number, None, 0, 0, (), 0, 0, 0, reached, (), violating, entries(found), (), effort)
 
 
 def made(parts: Sequence[Expanded], *, stored: bool = True, new: int = 5, rank: int = 0) -> MadeLevel:
     kernels = KernelTable(expand=Address(1), action_count=1, check=Address(1), check_count=2, rank=Address(rank))
-    return MadeLevel(kernels, parts, TASKS, new, stored)
+    return MadeLevel(kernels, parts, lambda: (SOURCE, TASKS), new, stored)
 
 
 def told(logs: Sequence[Words]) -> list[Entry]:

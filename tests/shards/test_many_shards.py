@@ -125,21 +125,26 @@ def test_a_shard_that_receives_nothing_has_no_files(wide: bool, tmp_path: Path) 
     assert store.names() == names
 
 
-def test_a_level_writes_no_more_files_than_it_has_candidates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_level_writes_one_file_of_bits_and_runs_where_states_are_new(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     calls = counted_calls(monkeypatch)
     make, levels = ThreadExecutor.level, []
 
-    def level_of(self: ThreadExecutor, tasks: Any, merges: Any, ended: Any) -> Any:
+    def level_of(self: ThreadExecutor, source: Any, tasks: Any, merges: Any, ended: Any) -> Any:
         before = calls["write bits"], calls["write run"]
-        expanded, merged = make(self, tasks, merges, ended)
+        opened = calls["read bits"]
+        expanded, merged = make(self, source, tasks, merges, ended)
         received = sum(part.received > 0 for part in merged)
         new = sum(part.new > 0 for part in merged) if merges[0].store else 0
         levels.append((received, new))
-        assert (calls["write bits"] - before[0], calls["write run"] - before[1]) == (received, new)
+        # The tasks of a level share the file that one of them has opened.
+        assert calls["read bits"] - opened == min(1, len(levels) - 1)
+        assert (calls["write bits"] - before[0], calls["write run"] - before[1]) == (min(1, received), new)
         return expanded, merged
 
     monkeypatch.setattr(ThreadExecutor, "level", level_of)
-    searched(shipped_model("kraft", "smoke"), tmp_path, ALL_IN_USE, depth=9)
+    searched(shipped_model("kraft", "smoke"), tmp_path, replace(ALL_IN_USE, segment_rows=4, task_rows=16), depth=9)
     assert levels[0] == (1, 1), "one initial state"
     assert max(received for received, _ in levels) > 30, "and wide levels reach most of them"
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
 import pytest
 from support.runs.shards import Entry, Fingerprint, answer, bits_of, fingerprints_in, store_in, words_of
 
@@ -15,6 +16,7 @@ from kmc.engine.native.memory import SLACK_WORDS
 from kmc.errors import SystemFault
 from kmc.shards.files.store import FolderStore
 from kmc.shards.level.merger import Merger, check_run
+from kmc.shards.level.sent_sums import received_sum
 from kmc.shards.level.sharding import Sharding
 from kmc.shards.level.tasks import Merged, MergeTask, SortedRun
 
@@ -50,10 +52,11 @@ class Shard:
         candidates = {entry[: self.width] for task in tasks for entry in task}
         assert bits_of(self.store, merged, [len(task) for task in tasks]) == answer(tasks, self.known, self.width)
         assert merged.received == sum(map(len, tasks))
+        assert merged.received_sum == received_sum(np.array([len(task) for task in tasks]), 0)
         assert merged.distinct == len(candidates)
         assert merged.new == len(candidates - self.known)
-        # A word for each task and one that only says where the last one ends, and a bit for each entry.
-        answered = len(tasks) + 1 + sum(-(-len(task) // 64) for task in tasks) if candidates else 0
+        # Two words for each task and two that only say where the last one ends, and a bit for each entry.
+        answered = 2 * (len(tasks) + 1) + sum(-(-len(task) // 64) for task in tasks) if candidates else 0
         assert (merged.bits.words if merged.bits else 0) == answered
         made = [run.words for run in merged.runs if run not in self.runs]
         assert merged.written_bytes == (answered + sum(made)) * 8

@@ -21,7 +21,7 @@ from kmc.result import Limits, Result
 from kmc.shards.level import merger
 from kmc.shards.level.merger import Merger
 from kmc.shards.level.sharding import Sharding
-from kmc.shards.level.tasks import Merged, MergeTask
+from kmc.shards.level.tasks import MergeTask
 from kmc.shards.on_one_machine import sharded
 
 ALL = 1 << 28
@@ -90,13 +90,13 @@ def test_a_golden_case_has_one_answer(case: GoldenCase, tmp_path: Path) -> None:
 
 def lose_a_state(patch: pytest.MonkeyPatch, level: int) -> list[int]:
     """Let a search in one shard miss one new state of a level; the list tells how many were new there."""
-    merge, loop_of = Merger.merge, run_loop
+    answer, loop_of = Merger.answer, run_loop
     levels: list[int] = []
     new: list[int] = []
 
-    def watched(self: Merger, task: MergeTask, sent: Any) -> Merged:
+    def watched(self: Merger, task: MergeTask, sent: Any) -> Any:
         levels.append(task.level)
-        return merge(self, task, sent)
+        return answer(self, task, sent)
 
     def losing(name: str, *kind: bool) -> Any:
         def accept(task: CandidateSet, number: int) -> int:
@@ -108,7 +108,7 @@ def lose_a_state(patch: pytest.MonkeyPatch, level: int) -> list[int]:
 
         return accept if name == "accept" else loop_of(name, *kind)
 
-    patch.setattr(Merger, "merge", watched)
+    patch.setattr(Merger, "answer", watched)
     patch.setattr(merger, "run_loop", losing)
     return new
 

@@ -37,7 +37,7 @@ def directory(tmp_path: Path) -> Iterator[RunDirectory]:
 @pytest.fixture
 def doubled(monkeypatch: pytest.MonkeyPatch) -> None:
     """All tasks run twice, and only the second attempt answers."""
-    for kind, method in ((Expander, "expand"), (Merger, "merge")):
+    for kind, method in ((Expander, "expand"), (Merger, "answer")):
         once = getattr(kind, method)
 
         def twice(worker: object, *arguments: object, once: Callable[..., object] = once) -> object:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from kmc.engine.files.run_manifest import Snapshot
 from kmc.shards.files.frontier_file import FrontierFile
+from kmc.shards.files.range_files import RangeBlock
 from kmc.shards.files.section_files import SectionFile
 from kmc.shards.files.word_files import WordFile
 from kmc.shards.level.noted_steps import NotedSteps
@@ -20,8 +21,8 @@ STATE = RunState(
     dictionary=WordFile("words-a", 8, 1),
     met=WordFile("words-b", 9, 2),
     levels={
-        1: LevelFiles((FILE,), (WordFile("bits-a", 10, 3), WordFile("bits-b", 11, 4))),
-        2: LevelFiles((FILE, OTHER), (None, WordFile("bits-c", 12, 5))),
+        1: LevelFiles((FILE,), (RangeBlock("bits-a", 10, 0, 10), RangeBlock("bits-b", 11, 0, 11))),
+        2: LevelFiles((FILE, OTHER), (None, RangeBlock("bits-c", 12, 0, 5), RangeBlock("bits-c", 12, 5, 7))),
     },
     runs=((SortedRun("run-a", 20, 3, 1, 5),), (SortedRun("run-b", 30, 4, 1, 6), SortedRun("run-c", 40, 5, 2, 7))),
     digest=99,
@@ -49,7 +50,7 @@ SNAPSHOT = Snapshot(
 
 def merged(received: int, distinct: int, written_bytes: int) -> Merged:
     effort = Effort(0.0, 0.0, ("here", 1))
-    return Merged(0, STATE.met, 1, received, distinct, 0, (), (), written_bytes, effort)
+    return Merged(0, None, 1, received, 0, distinct, 0, (), (), written_bytes, effort)
 
 
 def test_all_files_are_named() -> None:
@@ -58,8 +59,11 @@ def test_all_files_are_named() -> None:
 
 
 def test_the_files_of_a_level_are_named_and_measured() -> None:
-    assert list(STATE.levels[1].names) == ["rows-a", "bits-a", "bits-b"]
+    assert STATE.levels[1].names == {"rows-a", "bits-a", "bits-b"}
     assert STATE.levels[1].bytes == (900 + 10 + 11) * 8
+    # Two shards have their bits in one file.
+    assert STATE.levels[2].names == {"rows-a", "rows-b", "bits-c"}
+    assert STATE.levels[2].bytes == (900 + 90 + 12) * 8
 
 
 def test_all_files_are_measured() -> None:

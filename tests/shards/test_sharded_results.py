@@ -15,7 +15,7 @@ from kmc.engine.files.run_directory import RunDirectory
 from kmc.engine.layout.search_outcome import Settings
 from kmc.result import Bound, Limits
 from kmc.shards.level.sharding import Sharding
-from kmc.shards.level.tasks import ExpandTask
+from kmc.shards.level.tasks import ExpandTask, LevelSource
 from kmc.shards.on_one_machine import sharded
 from kmc.shards.sharded_search import ShardedSearch
 
@@ -115,8 +115,8 @@ def test_a_limit_within_the_level_beyond_the_bound_is_named(tmp_path: Path, monk
     directory = RunDirectory.created(tmp_path, {})
     make_level = ShardedSearch._make_level
 
-    def stopped_afterwards(search: ShardedSearch, tasks: list[ExpandTask], *, store: bool) -> bool:
-        made = make_level(search, tasks, store=store)
+    def stopped_afterwards(search: ShardedSearch, source: LevelSource, tasks: list[ExpandTask], *, store: bool) -> bool:
+        made = make_level(search, source, tasks, store=store)
         if not store:
             search._stop(Bound.TIME)
         return made

@@ -31,12 +31,12 @@ def explored(folder: Path) -> None:
 
 @pytest.mark.usefixtures("rows")
 def test_a_lost_candidate_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    merge = merger.Merger.merge
+    merge = merger.Merger.answer
 
     def forgetful(self: Any, task: Any, sent: Any) -> Any:
         return merge(self, task, [entries[1:] for entries in sent])
 
-    monkeypatch.setattr(merger.Merger, "merge", forgetful)
+    monkeypatch.setattr(merger.Merger, "answer", forgetful)
     with pytest.raises(InternalError, match="not all candidates of level 1") as caught:
         explored(tmp_path)
     assert caught.value.code == "KMC928"
@@ -46,8 +46,8 @@ def test_a_lost_candidate_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_a_state_that_was_not_expanded_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     expand = expander.Expander.expand
 
-    def lazy(self: Any, task: Any) -> Any:
-        return expand(self, replace(task, rows=replace(task.rows, segments=task.rows.segments[1:])))
+    def lazy(self: Any, source: Any, task: Any) -> Any:
+        return expand(self, source, replace(task, rows=replace(task.rows, segments=task.rows.segments[1:])))
 
     monkeypatch.setattr(expander.Expander, "expand", lazy)
     with pytest.raises(InternalError, match=r"not all .* states of level . were expanded") as caught:

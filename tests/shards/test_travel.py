@@ -22,7 +22,7 @@ from kmc.shards.executors.travel import ShardJob
 from kmc.shards.files.store import FolderStore, new_name
 from kmc.shards.files.word_files import write_words
 from kmc.shards.level.sharding import Sharding
-from kmc.shards.level.tasks import ExpandTask, RowsTask
+from kmc.shards.level.tasks import ExpandTask, LevelSource, RowsTask
 from kmc.shards.storage.store_place import StorePlace
 
 ELSEWHERE = """
@@ -34,25 +34,26 @@ class Bare(importlib.abc.MetaPathFinder):
             raise ImportError(f"{name} is not there")
 
 sys.meta_path.insert(0, Bare())
-from kmc.shards.level.tasks import ExpandTask, MergeTask, RowsTask, SeekTask, SegmentRef
+from kmc.shards.level.tasks import ExpandTask, LevelSource, MergeTask, RowsTask, SeekTask, SegmentRef
 
 with open(sys.argv[1], "rb") as file:
-    job, task = pickle.load(file)
+    job, source, task = pickle.load(file)
 worker = job.worker()
 initial = [record.fingerprint for record in task.initial]
 levels, runs, sought, failed = [], [()] * job.sharding.shards, [], 0
 while True:
     number = len(levels) + 1
-    expanded, sent = worker.expand(task)
+    expanded, sent = worker.expand(source, task)
     merged = [worker.merge(MergeTask(number, shard, runs[shard]), [sent[shard]]) for shard in range(len(runs))]
     if sum(part.new for part in merged) == 0:
         break
     levels.append(sum(part.new for part in merged))
     runs = [part.runs for part in merged]
     segments = tuple(SegmentRef(expanded.file, index) for index in range(len(expanded.file.segments)))
-    rows = RowsTask(number + 1, 0, segments, tuple(part.bits for part in merged), task.rows.dictionary)
-    failed += sum(worker.check(rows, stored=True).failed)
-    sought.append(len(worker.seek(SeekTask(rows, tuple(initial), False))))
+    rows = RowsTask(number + 1, 0, segments)
+    source = LevelSource(tuple(part.bits for part in merged), source.dictionary)
+    failed += sum(worker.check(source, rows, stored=True).failed)
+    sought.append(len(worker.seek(source, SeekTask(rows, tuple(initial), False))))
     task = ExpandTask(rows, len(runs))
 print(json.dumps({"levels": levels, "failed": failed, "sought": sought, "numba": "numba" in sys.modules}))
 """
@@ -71,7 +72,8 @@ def test_tasks_run_elsewhere_from_the_bytes_of_a_job(name: str, bits: int, tmp_p
     dictionary = Dictionary(compiled.kernels.plain_words, compiled.kernels.implied_words)
     words = write_words(store, new_name("words", 0, 0), [dictionary.words])
     initial = tuple(compiled.record(state) for state in initial_states(model))
-    (tmp_path / "job").write_bytes(pickle.dumps((job, ExpandTask(RowsTask(1, 0, (), (), words), 3, initial))))
+    source, task = LevelSource((), words), ExpandTask(RowsTask(1, 0, ()), 3, initial)
+    (tmp_path / "job").write_bytes(pickle.dumps((job, source, task)))
     environment = {"KMC_CACHE_DIR": str(tmp_path / "empty"), "PYTHONPATH": str(Path(__file__).parents[2])}
     command = [sys.executable, "-c", ELSEWHERE, str(tmp_path / "job")]
     ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)

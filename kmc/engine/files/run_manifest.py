@@ -11,16 +11,16 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from kmc.engine.files.typed_json import typed
+from kmc.engine.files.typed_json import plain, typed
 from kmc.engine.layout.search_outcome import SearchFinding
 from kmc.errors import SystemFault
 
 NAME = "run.json"
-FORMAT = 10
+FORMAT = 11
 
 # The files of words: the fingerprints, and the rows of a level; or those of shards.
 SHARD_FILE = (
@@ -118,24 +118,23 @@ class RunManifest:
 
     def as_bytes(self) -> bytes:
         """The JSON text."""
-        run = asdict(self)
-        if self.snapshot is not None:
-            run["snapshot"]["findings"] = [_plain(finding) for finding in self.snapshot.findings]
+        run = plain(replace(self, sharded=None))
+        run["sharded"] = self.sharded  # it is JSON, and large
         content = {"format": FORMAT, "checksum": _checksum(run), "run": run}
-        return json.dumps(content, indent=1).encode() + b"\n"
+        return json.dumps(content).encode() + b"\n"
 
 
 def _names_in(saved: Any) -> Iterator[str]:
     """The values of all keys `name` in the state of a sharded search: they name its files."""
-    if isinstance(saved, Mapping):
-        for key, value in saved.items():
-            if key == "name":
-                yield str(value)
-            else:
-                yield from _names_in(value)
-    elif isinstance(saved, list | tuple):
-        for value in saved:
-            yield from _names_in(value)
+    waiting = [saved]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            if "name" in value:
+                yield str(value["name"])
+            waiting += value.values()
+        elif isinstance(value, list | tuple):
+            waiting += value
 
 
 def is_data_file(name: str) -> bool:
@@ -228,7 +227,3 @@ def damaged(path: Path | str, why: str) -> SystemFault:
 
 def _checksum(run: object) -> str:
     return hashlib.sha256(json.dumps(run, sort_keys=True).encode()).hexdigest()
-
-
-def _plain(finding: SearchFinding) -> dict[str, Any]:
-    return {**asdict(finding), "kind": finding.kind.value}

@@ -19,6 +19,7 @@ T = TypeVar("T")
 # A billion states a second reach it after two years; above, sums would leave 64 bits.
 _COUNT_END = 1 << 56
 _WORD_START, _WORD_END = -(1 << 63), 1 << 64
+_PLAIN = frozenset({str, int, float, bool, NoneType})
 _WORD_FIELDS = frozenset({"checksum", "digest", "fingerprint", "rank", "reachable_asked", "reached", "source", "value"})
 
 
@@ -26,6 +27,28 @@ def typed(cls: type[T], value: Any) -> T:
     """Make an instance of a dataclass of the object that JSON has for one; ValueError for anything else."""
     converted: T = _of_type(cls, value, is_word=False)
     return converted
+
+
+def plain(value: Any) -> Any:
+    """Make of a value of declared classes what JSON has for it: objects for instances of dataclasses.
+
+    It is `asdict` without copies, which a manifest of a hundred thousand files is too large for.
+    """
+    cls = type(value)
+    if cls in _PLAIN:
+        return value
+    if cls in (tuple, list):
+        return [plain(held) for held in value]
+    if is_dataclass(cls):
+        return {name: plain(getattr(value, name)) for name in _names(cls)}
+    if isinstance(value, Mapping):
+        return {name: plain(held) for name, held in value.items()}
+    return value.value if isinstance(value, Enum) else value
+
+
+@cache
+def _names(cls: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(cls))
 
 
 def _of_type(wanted: Any, value: Any, *, is_word: bool) -> Any:

@@ -250,15 +250,17 @@ def sharded_loops_of(wide: bool, ranked: bool, edges: bool = False) -> tuple[Nat
     passes = [view_representatives_loop(specialization)] if ranked else []
     runs = [run_loop(name, wide, ranked) for name in ("make_keys", "distinct", "look_up", "accept")]
     noted = [graph_loop("list_sources", wide)] if edges else []
+    files = map(storing_loop, ("total", "seal", "seal_ranges", "find_ranges"))
     return (
         *(work_loop(specialization), *passes, seek_loop(sharded=True), check_accepted_loop()),
-        *(*tables, *runs, *noted, run_loop("merge", wide), run_loop("extend_index", wide), storing_loop("total")),
+        *(*tables, *runs, *noted, run_loop("merge", wide), run_loop("extend_index", wide), *files),
     )
 
 
 def table_loops() -> tuple[NativeLoop, ...]:
     """All loops that may run while the states of a sharded search are read as tables."""
-    return list_rows_loop(), value_loop("number_values"), value_loop("sort_entries"), storing_loop("total")
+    values = value_loop("number_values"), value_loop("sort_entries")
+    return list_rows_loop(), *values, storing_loop("total"), storing_loop("find_ranges")
 
 
 def object_codes(loops: Iterable[NativeLoop]) -> dict[str, bytes]:

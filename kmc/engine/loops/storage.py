@@ -30,6 +30,17 @@ class StorageTask(Struct):
     shared: Shared  # for `collect`
 
 
+class RangeRow(Struct):
+    """A block of ranges in memory, and its range for one reader; see `kmc.shards.files.range_files`."""
+
+    address: Address
+    words: int
+    offset: int  # the index of its first word in its file
+    tag: int  # the part of its seals that names the file and the owner
+    wanted: int  # the number of words of the range
+    found: Address  # of the range; 0 if no words are wanted
+
+
 _SPREAD = -7046029254386353131
 _STIR = -4658895280553007687
 _LOW_HALF = (1 << 32) - 1
@@ -50,6 +61,65 @@ def total(task: StorageTask, _: int) -> int:
     for index in range(task.count):
         words_sum += mixed(load(words, index), first + index)
     task.result += words_sum
+    return 0
+
+
+@inlined
+def seal_of(range_address: Address, words: int, index: int, tag: int, reader: int) -> int:
+    """The seal of a range for a reader; `index` is that of its first word in its file."""
+    words_sum = 0
+    for number in range(words):
+        words_sum += mixed(load(range_address, number), index + number)
+    return mixed(words_sum, index) + (tag ^ (reader + 1) * _STIR)
+
+
+def seal(task: StorageTask, _: int) -> int:
+    """Compute the seal of the `count` words at `source`, from word `first` of a file on, for reader `target`.
+
+    `slots` is the tag of their block.
+    """
+    task.result = seal_of(task.source, task.count, task.first, task.slots, task.target)
+    return 0
+
+
+def seal_ranges(task: StorageTask, _: int) -> int:
+    """Write the seals of `count` ranges of the block at `source` into its rows at `target`, which have their starts.
+
+    `first` is the index of the block in its file, `slots` its tag.
+    """
+    head = 2 * (task.count + 1)
+    rows = task.target
+    for reader in range(task.count):
+        start = load(rows, 2 * reader)
+        words = load(rows, 2 * reader + 2) - start
+        address = Address(task.source + (start - head) * f.WORD_BYTES)
+        store(rows, 2 * reader + 1, seal_of(address, words, task.first + start, task.slots, reader))
+    return 0
+
+
+def find_ranges(task: StorageTask, _: int) -> int:
+    """Find the range for reader `first` in each of `count` blocks, whose rows are at `source`.
+
+    `result` is the number of the first block, from 1 on, whose range is not as long as wanted or has another seal.
+    """
+    row = RangeRow(task.source)
+    reader = task.first
+    for number in range(task.count):
+        row.found = Address(0)
+        if row.wanted != 0:
+            is_whole = 0
+            if reader >= 0 and 2 * reader + 2 < row.words:
+                start = load(row.address, 2 * reader)
+                end = load(row.address, 2 * reader + 2)
+                if start >= 0 and start <= row.words and end <= row.words and start + row.wanted == end:
+                    found = Address(row.address + start * f.WORD_BYTES)
+                    row.found = found
+                    seal = seal_of(found, row.wanted, row.offset + start, row.tag, reader)
+                    is_whole = seal == load(row.address, 2 * reader + 1)
+            if is_whole == 0:
+                task.result = number + 1
+                return 0
+        row = RangeRow(row + RangeRow.BYTES)
     return 0
 
 

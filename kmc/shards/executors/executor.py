@@ -15,13 +15,23 @@ from kmc.engine.layout.frontier import PackedState
 from kmc.engine.layout.kernel_interface import KernelTable
 from kmc.engine.native.memory import Memory, Words
 from kmc.engine.native.threads import WorkerPool
+from kmc.shards.files.range_files import UnwrittenBlock
 from kmc.shards.files.store import ShardStore
 from kmc.shards.files.store_task import StoreTask
 from kmc.shards.level.expander import Expander, Stopped
 from kmc.shards.level.level_watch import EndedTask
-from kmc.shards.level.merger import Merger
+from kmc.shards.level.merger import Merger, with_answers
 from kmc.shards.level.sharding import Sharding
-from kmc.shards.level.tasks import Checked, Expanded, ExpandTask, Merged, MergeTask, RowsTask, SeekTask
+from kmc.shards.level.tasks import (
+    Checked,
+    Expanded,
+    ExpandTask,
+    LevelSource,
+    Merged,
+    MergeTask,
+    RowsTask,
+    SeekTask,
+)
 
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
@@ -29,6 +39,8 @@ Answer = TypeVar("Answer")
 
 class Executor(Protocol):
     """Runs tasks; answers come in the order of the tasks. `slots` is the number of tasks that run at the same time.
+
+    All tasks of a call read one level, and a `LevelSource` is what they share.
 
     On a cluster, `executors` is their number while a job runs, and `levels_as_jobs` counts the levels that were made
     there; elsewhere both are None.
@@ -41,14 +53,18 @@ class Executor(Protocol):
     levels_as_jobs: int | None
 
     def level(
-        self, tasks: Sequence[ExpandTask], merges: Sequence[MergeTask], ended: Callable[[EndedTask], None]
+        self,
+        source: LevelSource,
+        tasks: Sequence[ExpandTask],
+        merges: Sequence[MergeTask],
+        ended: Callable[[EndedTask], None],
     ) -> tuple[list[Expanded], list[Merged]]:
         """Expand all tasks, and merge their entries; `ended` is called as soon as a task has ended."""
 
-    def check(self, tasks: Sequence[RowsTask], *, stored: bool) -> list[Checked]:
+    def check(self, source: LevelSource, tasks: Sequence[RowsTask], *, stored: bool) -> list[Checked]:
         """`Expander.check` of each task."""
 
-    def seek(self, tasks: Sequence[SeekTask]) -> list[list[PackedState]]:
+    def seek(self, source: LevelSource, tasks: Sequence[SeekTask]) -> list[list[PackedState]]:
         """`Expander.seek` of each task."""
 
     def each(self, tasks: Sequence[StoreTask[Answer]]) -> list[Answer]:
@@ -119,12 +135,16 @@ class ThreadExecutor:
         self._pool = WorkerPool(threads, poll, self.stop)
 
     def level(
-        self, tasks: Sequence[ExpandTask], merges: Sequence[MergeTask], ended: Callable[[EndedTask], None]
+        self,
+        source: LevelSource,
+        tasks: Sequence[ExpandTask],
+        merges: Sequence[MergeTask],
+        ended: Callable[[EndedTask], None],
     ) -> tuple[list[Expanded], list[Merged]]:
-        """See `Executor`."""
+        """See `Executor`. All bits of the level go to one file."""
 
         def expand(thread: int, task: ExpandTask) -> tuple[Expanded, list[Words]]:
-            answer, entries = self._expanders[thread].expand(task)
+            answer, entries = self._expanders[thread].expand(source, task)
             ended(EndedTask.expanding(task.rows.level, answer))
             return answer, [self._sent[thread].copy_of(words) for words in entries]
 
@@ -132,20 +152,21 @@ class ThreadExecutor:
             words.empty()
         expanded = self._each(tasks, expand)
 
-        def merge(thread: int, task: MergeTask) -> Merged:
-            answer = self._mergers[thread].merge(task, [sent[task.shard] for _, sent in expanded])
+        def merge(thread: int, task: MergeTask) -> tuple[Merged, UnwrittenBlock | None]:
+            answer, bits = self._mergers[thread].answer(task, [sent[task.shard] for _, sent in expanded])
             ended(EndedTask.merging(task.level, answer))
-            return answer
+            return answer, bits
 
-        return [answer for answer, _ in expanded], self._each(merges, merge)
+        merged = self._each(merges, merge)
+        return [answer for answer, _ in expanded], with_answers(self._store, merges[0].level, merged)
 
-    def check(self, tasks: Sequence[RowsTask], *, stored: bool) -> list[Checked]:
+    def check(self, source: LevelSource, tasks: Sequence[RowsTask], *, stored: bool) -> list[Checked]:
         """See `Executor`."""
-        return self._each(tasks, lambda thread, task: self._expanders[thread].check(task, stored=stored))
+        return self._each(tasks, lambda thread, task: self._expanders[thread].check(source, task, stored=stored))
 
-    def seek(self, tasks: Sequence[SeekTask]) -> list[list[PackedState]]:
+    def seek(self, source: LevelSource, tasks: Sequence[SeekTask]) -> list[list[PackedState]]:
         """See `Executor`."""
-        return self._each(tasks, lambda thread, task: self._expanders[thread].seek(task))
+        return self._each(tasks, lambda thread, task: self._expanders[thread].seek(source, task))
 
     def each(self, tasks: Sequence[StoreTask[Answer]]) -> list[Answer]:
         """See `Executor`."""

@@ -24,14 +24,25 @@ from typing import Any, TypeVar
 
 from kmc.engine.layout.frontier import PackedState
 from kmc.errors import SystemFault
-from kmc.shards.executors.exchange import SENT, SentPart, read_sent, write_sent
+from kmc.shards.executors.exchange import SENT, names_of, read_sent, write_sent
 from kmc.shards.executors.job_file import JobFile
+from kmc.shards.executors.shared_data import SharedData
 from kmc.shards.executors.travel import ShardJob, ShardWorker
+from kmc.shards.files.range_files import RangeBlock
 from kmc.shards.files.store import ShardStore
 from kmc.shards.files.store_task import StoreTask
 from kmc.shards.level.expander import Stopped
 from kmc.shards.level.level_watch import EndedTask
-from kmc.shards.level.tasks import Checked, Expanded, ExpandTask, Merged, MergeTask, RowsTask, SeekTask
+from kmc.shards.level.tasks import (
+    Checked,
+    Expanded,
+    ExpandTask,
+    LevelSource,
+    Merged,
+    MergeTask,
+    RowsTask,
+    SeekTask,
+)
 
 _POLL_SECONDS = 0.05
 _ATTEMPTS = 3
@@ -59,13 +70,17 @@ class ProcessExecutor:
         self._lost = False
 
     def level(
-        self, tasks: Sequence[ExpandTask], merges: Sequence[MergeTask], ended: Callable[[EndedTask], None]
+        self,
+        source: LevelSource,
+        tasks: Sequence[ExpandTask],
+        merges: Sequence[MergeTask],
+        ended: Callable[[EndedTask], None],
     ) -> tuple[list[Expanded], list[Merged]]:
         """See `Executor`."""
-        sent: list[tuple[SentPart, ...]] = []
-        level = merges[0].level
+        sent: list[RangeBlock | None] = []
+        level, shared = merges[0].level, SharedData.of(source)
 
-        def keep(answer: tuple[Expanded, tuple[SentPart, ...]]) -> None:
+        def keep(answer: tuple[Expanded, RangeBlock | None]) -> None:
             sent.append(answer[1])
             ended(EndedTask.expanding(level, answer[0]))
 
@@ -73,23 +88,25 @@ class ProcessExecutor:
             ended(EndedTask.merging(level, answer))
 
         try:
-            expanded = self._each(_expand, [(task,) for task in tasks], keep)
-            asked = [(merge, tuple(sent_parts[merge.shard] for _, sent_parts in expanded)) for merge in merges]
-            return [answer for answer, _ in expanded], self._each(_merge, asked, tell)
+            expanded = self._each(_expand, [(shared, task) for task in tasks], keep)
+            by_task = SharedData.of(tuple(block for _, block in expanded))
+            return [answer for answer, _ in expanded], self._each(_merge, [(by_task, merge) for merge in merges], tell)
         finally:
-            self._store.remove(sent_parts[0].name for sent_parts in sent)
+            self._store.remove(names_of(sent))
             if self._lost:
                 # The files that lost attempts sent have no other name than their kind; nothing is sent between levels.
                 self._store.remove(name for name in self._store.names() if name.startswith(SENT))
                 self._lost = False
 
-    def check(self, tasks: Sequence[RowsTask], *, stored: bool) -> list[Checked]:
+    def check(self, source: LevelSource, tasks: Sequence[RowsTask], *, stored: bool) -> list[Checked]:
         """See `Executor`."""
-        return self._each(_check, [(task, stored) for task in tasks])
+        shared = SharedData.of(source)
+        return self._each(_check, [(shared, task, stored) for task in tasks])
 
-    def seek(self, tasks: Sequence[SeekTask]) -> list[list[PackedState]]:
+    def seek(self, source: LevelSource, tasks: Sequence[SeekTask]) -> list[list[PackedState]]:
         """See `Executor`."""
-        return self._each(_seek, [(task,) for task in tasks])
+        shared = SharedData.of(source)
+        return self._each(_seek, [(shared, task) for task in tasks])
 
     def each(self, tasks: Sequence[StoreTask[Answer]]) -> list[Answer]:
         """See `Executor`."""
@@ -233,23 +250,23 @@ def _worker() -> ShardWorker:
     return _workers[0]
 
 
-def _expand(task: ExpandTask) -> tuple[Expanded, tuple[SentPart, ...]]:
+def _expand(source: SharedData[LevelSource], task: ExpandTask) -> tuple[Expanded, RangeBlock | None]:
     worker = _worker()
-    expanded, outboxes = worker.expand(task)
+    expanded, outboxes = worker.expand(source.value, task)
     return expanded, write_sent(worker.store, task.rows.level, task.rows.number, outboxes)
 
 
-def _merge(task: MergeTask, parts: Sequence[SentPart]) -> Merged:
+def _merge(sent: SharedData[tuple[RangeBlock | None, ...]], task: MergeTask) -> Merged:
     worker = _worker()
-    return worker.merge(task, [read_sent(worker.store, part) for part in parts])
+    return worker.merge(task, read_sent(worker.store, sent.value, task.shard))
 
 
-def _check(task: RowsTask, stored: bool) -> Checked:
-    return _worker().check(task, stored=stored)
+def _check(source: SharedData[LevelSource], task: RowsTask, stored: bool) -> Checked:
+    return _worker().check(source.value, task, stored=stored)
 
 
-def _seek(task: SeekTask) -> list[PackedState]:
-    return _worker().seek(task)
+def _seek(source: SharedData[LevelSource], task: SeekTask) -> list[PackedState]:
+    return _worker().seek(source.value, task)
 
 
 def _run(task: StoreTask[Answer]) -> Answer:

@@ -15,7 +15,16 @@ from kmc.runtime.compiled_spec import CompiledSpec
 from kmc.shards.level.expander import Expander
 from kmc.shards.level.merger import Merger
 from kmc.shards.level.sharding import Sharding
-from kmc.shards.level.tasks import Checked, Expanded, ExpandTask, Merged, MergeTask, RowsTask, SeekTask
+from kmc.shards.level.tasks import (
+    Checked,
+    Expanded,
+    ExpandTask,
+    LevelSource,
+    Merged,
+    MergeTask,
+    RowsTask,
+    SeekTask,
+)
 from kmc.shards.storage.store_place import StorePlace
 
 if TYPE_CHECKING:
@@ -68,18 +77,18 @@ class ShardWorker:
         self._expander = Expander(kernels, job.sharding, self.store, deadlock=job.deadlock, noting=job.noting)
         self._merger = Merger(job.sharding, self.store, wide=kernels.wide, ranked=kernels.rank != 0)
 
-    def expand(self, task: ExpandTask) -> tuple[Expanded, list[Words]]:
+    def expand(self, source: LevelSource, task: ExpandTask) -> tuple[Expanded, list[Words]]:
         """See `Expander.expand`: the entries are valid until the next task."""
-        return self._expander.expand(task)
+        return self._expander.expand(source, task)
 
     def merge(self, task: MergeTask, sent: Sequence[Words]) -> Merged:
         """See `Merger.merge`."""
         return self._merger.merge(task, sent)
 
-    def check(self, task: RowsTask, *, stored: bool) -> Checked:
+    def check(self, source: LevelSource, task: RowsTask, *, stored: bool) -> Checked:
         """See `Expander.check`."""
-        return self._expander.check(task, stored=stored)
+        return self._expander.check(source, task, stored=stored)
 
-    def seek(self, task: SeekTask) -> list[PackedState]:
+    def seek(self, source: LevelSource, task: SeekTask) -> list[PackedState]:
         """See `Expander.seek`."""
-        return self._expander.seek(task)
+        return self._expander.seek(source, task)

@@ -3,8 +3,8 @@
 A segment is some consecutive chunks, which one task reads as a whole. So a segment records how many entries of each
 outbox precede its own: a shard's bits for its rows begin there.
 
-In words: the rows, `SLACK_WORDS` zeros, the chunks with places in the file instead of addresses, and a row of
-`SegmentEntry` for each segment and one more that only says where the last one ends.
+In words: the rows, `SLACK_WORDS` zeros, the number of the task, the chunks with places in the file instead of
+addresses, and a row of `SegmentEntry` for each segment and one more that only says where the last one ends.
 """
 
 from __future__ import annotations
@@ -56,11 +56,15 @@ class SegmentStart:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A segment that was read: its chunks by address, and which entries of each outbox are those of its rows."""
+    """A segment that was read: its chunks by address, and which entries of each outbox are those of its rows.
+
+    `sent` counts the entries of the whole file.
+    """
 
     chunks: Words
     sent_before: Words
     sent_until: Words
+    sent: Words
 
 
 def require_answers(segment: Segment, name: str, answered: Sequence[bool]) -> None:
@@ -83,7 +87,9 @@ def write_frontier(
     for segment in range(len(starts) - 1):
         bounds = table[segment, _PLACE], table[segment + 1, _PLACE]
         table[segment, _CHECKSUM] = signed(_checksum_between(used, offsets, *map(int, bounds)))
-    tail = np.concatenate([np.zeros(SLACK_WORDS, np.int64), placed.reshape(-1), table.reshape(-1)])
+    head = np.zeros(SLACK_WORDS + 1, np.int64)
+    head[-1] = task
+    tail = np.concatenate([head, placed.reshape(-1), table.reshape(-1)])
     with store.writing(name) as out:
         for block in used:
             out.write(block.memory.array[: block.used])
@@ -122,7 +128,7 @@ class FrontierReader:
         tail = file.words - file.rows_words
         if self._sum(file.rows_words, tail) != file.checksum:
             raise damaged(self._name, "its checksum is wrong")
-        first = file.rows_words + SLACK_WORDS
+        first = file.rows_words + SLACK_WORDS + 1
         middle = first + file.chunks * Chunk.WORDS
         self._chunks = self._words.array[first:middle].reshape(-1, Chunk.WORDS)
         table = self._words.array[middle:]
@@ -131,6 +137,8 @@ class FrontierReader:
         # The words are those that were written; that they have so many segments is what the manifest says.
         if self._table[0, _CHUNK] != 0 or self._table[-1, _CHUNK] != file.chunks or len(self._table) != rows:
             raise damaged(self._name, "it does not have the segments that the manifest says")
+        if self._words.array[first - 1] != file.task:
+            raise damaged(self._name, "another task has written it than the manifest says")
 
     def _sum(self, offset: int, words: int) -> int:
         return checksum(self._words.address + offset * WORD_BYTES, words, offset)
@@ -142,4 +150,4 @@ class FrontierReader:
             raise damaged(self._name, "its checksum is wrong")
         chunks = self._chunks[start[_CHUNK] : end[_CHUNK]].copy()
         chunks[:, Chunk.first] = self._words.address + chunks[:, Chunk.first] * WORD_BYTES
-        return Segment(np.ascontiguousarray(chunks), start[_HEAD:], end[_HEAD:])
+        return Segment(np.ascontiguousarray(chunks), start[_HEAD:], end[_HEAD:], self._table[-1, _HEAD:])

@@ -40,18 +40,21 @@ from kmc.engine.stores.fingerprint_table import FingerprintTable, target_table
 from kmc.engine.stores.memory_budget import MemoryBudget
 from kmc.errors import InternalError
 from kmc.shards.files.frontier_file import FrontierReader, Segment, SegmentStart, require_answers, write_frontier
+from kmc.shards.files.range_files import BlockReader
 from kmc.shards.files.section_files import write_in_ranges
 from kmc.shards.files.store import ShardStore, new_name
 from kmc.shards.files.word_files import read_words
 from kmc.shards.level.fingerprint_rows import order_of
 from kmc.shards.level.listing import Listing
 from kmc.shards.level.noted_steps import StepLog, write_steps
+from kmc.shards.level.sent_sums import sent_sum
 from kmc.shards.level.sharding import Sharding
-from kmc.shards.level.tasks import Checked, Effort, Expanded, ExpandTask, RowsTask, SeekTask, clocks
+from kmc.shards.level.tasks import Checked, Effort, Expanded, ExpandTask, LevelSource, RowsTask, SeekTask, clocks
 
 _SLOTS_PER_ROW = 3
 _OUTBOX_WORDS = 1 << 12
 _DICTIONARY_WORDS = 1 << 16
+_BITS = 64
 
 
 class Stopped(Exception):
@@ -138,6 +141,8 @@ class Expander:
         self._dictionary = Dictionary(kernels.plain_words, kernels.implied_words)
         self._dictionary_name = ""
         self._uncoded = Memory(_DICTIONARY_WORDS)
+        self._source: LevelSource | None = None
+        self._bits = BlockReader(store, ())
         self._alone = WorkerPool(1, lambda: None, lambda: None)
         self._stopping = False
         self.shared = Shared.of(Memory(Shared.WORDS))
@@ -159,7 +164,7 @@ class Expander:
         self._stopping = False
         self.shared.pause = 0
 
-    def _begin(self, task: RowsTask) -> None:
+    def _begin(self, source: LevelSource, task: RowsTask) -> None:
         worker, shared, thread = self._worker, self.shared, self._worker.thread
         worker.abandon()
         worker.take_log()
@@ -174,23 +179,30 @@ class Expander:
         self._table.empty(max(self._sharding.slots_min, rows * _SLOTS_PER_ROW))
         self._tell_table()
         shared.count = 0
-        shared.wanted, shared.listing = Mask(task.wanted), task.listing
+        shared.wanted, shared.listing = Mask(source.wanted), source.listing
         shared.expand = self._kernels.expand
-        if self._dictionary_name != task.dictionary.name:
-            self._dictionary.words[:] = read_words(self._store, task.dictionary).array
-            self._dictionary_name = task.dictionary.name
+        self._open(source)
+
+    def _open(self, source: LevelSource) -> None:
+        """Open the files that all tasks of a level read, once for all those that run here."""
+        if self._dictionary_name != source.dictionary.name:
+            self._dictionary.words[:] = read_words(self._store, source.dictionary).array
+            self._dictionary_name = source.dictionary.name
+        if self._source is None or self._source.bits != source.bits:
+            self._bits = BlockReader(self._store, source.bits)
+        self._source = source
 
     def _tell_table(self) -> None:
         shared = self.shared
         shared.table, shared.slots, shared.limit = self._table.address, self._table.slots, self._table.limit
 
-    def expand(self, task: ExpandTask) -> tuple[Expanded, list[Words]]:
+    def expand(self, source: LevelSource, task: ExpandTask) -> tuple[Expanded, list[Words]]:
         """Expand the rows of a task: return its result, and the entries for each shard. Raises Stopped.
 
         The entries are valid until the next task.
         """
         began = clocks()
-        self._begin(task.rows)
+        self._begin(source, task.rows)
         self._outboxes.divide(task.shards)
         self.shared.shards = task.shards
         if self._noting is not None:
@@ -200,13 +212,13 @@ class Expander:
             self._worker.offer(task.initial, self._kernels.action_count)
             self.shared.chunk_count = 0
             self._run(work_loop(self._specialization))
-        for segment in self._segments(task.rows):
+        for segment in self._segments(source, task.rows):
             for at in range(0, len(segment.chunks), self._sharding.slice_chunks):
                 self._set_chunks(np.ascontiguousarray(segment.chunks[at : at + self._sharding.slice_chunks]))
                 self._run(work_loop(self._specialization))
                 self._end_segment(starts, self._sharding.segment_rows)
         self._end_segment(starts, 1)
-        answer, outboxes = self._answer(task.rows, starts, began)
+        answer, outboxes = self._answer(task.rows, starts, began, source.uncoded_max)
         return (replace(answer, **self._graph_files(task.rows)) if task.noted else answer), outboxes
 
     def _forget_notes(self) -> None:
@@ -241,7 +253,7 @@ class Expander:
             thread.begin_chunk = 1
 
     def _answer(
-        self, task: RowsTask, starts: list[SegmentStart], began: tuple[float, float]
+        self, task: RowsTask, starts: list[SegmentStart], began: tuple[float, float], uncoded_max: int
     ) -> tuple[Expanded, list[Words]]:
         worker, thread, kernels = self._worker, self._worker.thread, self._kernels
         made, _, blocks = worker.end_level()
@@ -255,10 +267,12 @@ class Expander:
         self._budget.pool.give(block.memory for block in blocks)
         failed = worker.failed.array.tolist()
         outboxes = self._outboxes.take()
+        sent = np.array([len(box) // self._entry_words for box in outboxes], np.int64)
         answer = Expanded(
             number=task.number,
             file=file,
-            sent=tuple(len(box) // self._entry_words for box in outboxes),
+            sent=int(sent.sum()),
+            sent_sum=sent_sum(sent, task.number),
             generated=tuple(worker.generated.array.tolist()),
             expanded=thread.expanded,
             refused=thread.refused,
@@ -267,10 +281,15 @@ class Expander:
             steps_failed=tuple(failed[kernels.check_count :]),
             violating=any(failed[: kernels.check_count]),
             findings=self._findings(),
-            uncoded=tuple(self._uncoded.array[np.flatnonzero(self._uncoded.array)].tolist()),
+            uncoded=self._uncoded_words(task.number, uncoded_max),
             effort=Effort.since(began),
         )
         return answer, outboxes
+
+    def _uncoded_words(self, number: int, most: int) -> tuple[int, ...]:
+        """So many of the words without a code. Tasks that found the same words report different ones of them."""
+        words = self._uncoded.array[np.flatnonzero(self._uncoded.array)]
+        return tuple(np.roll(words, -number * most % max(1, len(words)))[:most].tolist())
 
     def _without_other_representatives(self, chunks: Words, starts: list[SegmentStart]) -> list[SegmentStart]:
         """Keep one row of each view alive, and send these; the starts of the segments as they are now."""
@@ -290,12 +309,12 @@ class Expander:
         distinct: Words = np.unique(entries[:, : FindingEntry.source + 1], axis=0)
         return distinct
 
-    def check(self, task: RowsTask, *, stored: bool) -> Checked:
+    def check(self, source: LevelSource, task: RowsTask, *, stored: bool) -> Checked:
         """Evaluate the properties of the accepted rows of a task, which lie beyond the bound or are `stored`."""
-        self._begin(task)
+        self._begin(source, task)
         self.shared.storing = stored
         try:
-            for segment in self._segments(task):
+            for segment in self._segments(source, task):
                 self._set_chunks(segment.chunks)
                 self._run(check_accepted_loop())
         finally:
@@ -304,51 +323,50 @@ class Expander:
         entries = self._worker.take_log()[:, : FindingEntry.source + 1]
         return Checked(task.number, tuple(failed.tolist()), self._worker.thread.reached, np.unique(entries, axis=0))
 
-    def seek(self, task: SeekTask) -> list[PackedState]:
+    def seek(self, source: LevelSource, task: SeekTask) -> list[PackedState]:
         """The accepted rows of a task that are targets, or that have a step to one, in their order."""
-        self._begin(task.rows)
+        self._begin(source, task.rows)
         targets = target_table([target & UNSIGNED for target in task.targets])
         shared = self.shared
         shared.targets, shared.target_slots, shared.target_steps = targets.address, targets.words, task.steps
         states: list[PackedState] = []
-        for segment in self._segments(task.rows):
+        for segment in self._segments(source, task.rows):
             self._set_chunks(segment.chunks)
             self._run(seek_loop(sharded=True))
             ordinals = self._worker.take_log()[:, FindingEntry.value].tolist()
             states += records_of(self._dictionary, segment.chunks, ordinals)
         return states
 
-    def listings(self, task: RowsTask, listing: Listing) -> Iterator[Listing]:
+    def listings(self, source: LevelSource, task: RowsTask, listing: Listing) -> Iterator[Listing]:
         """The states of a task's segments, one segment after another; each time it is in `listing`."""
-        self._begin(task)
-        for segment in self._segments(task):
+        self._begin(source, task)
+        for segment in self._segments(source, task):
             listing.empty()
             self._set_chunks(segment.chunks)
             self._run(listing.fill)
             yield listing
 
-    def _segments(self, task: RowsTask) -> Iterator[Segment]:
+    def _segments(self, source: LevelSource, task: RowsTask) -> Iterator[Segment]:
         """The segments of a task, one after another; while one is in use, the answers of its rows' owners are read."""
-        bits = [read_words(self._store, file) if file else None for file in task.bits]
         # A level has the shards that it was made with, which a resumed search need not have.
-        memory, nothing = Memory(max(1, len(bits)) * BitCursor.WORDS), Memory(1)
+        shards = len(source.bits)
+        answered = [block is not None for block in source.bits]
+        memory = Memory(max(1, shards) * BitCursor.WORDS)
         cursors = memory.array.reshape(-1, BitCursor.WORDS)
         thread = self._worker.thread
-        thread.accepted_shards = len(bits)
+        thread.accepted_shards = shards
+        name, reader = "", None
         for reference in task.segments:
-            reader = FrontierReader(self._store, reference.file)
+            if reader is None or name != reference.file.name:
+                name, reader = reference.file.name, FrontierReader(self._store, reference.file)
             segment = reader.segment(reference.number)
-            require_answers(segment, reference.file.name, [words is not None for words in bits])
-            thread.accepted = BitCursor(memory.address if bits else 0)
-            for shard, words in enumerate(bits):
-                if words is None:
-                    # No row is this shard's.
-                    cursors[shard] = nothing.address, 0
-                    continue
-                first = int(words.array[reference.file.task])
-                cursors[shard] = words.address + first * f.WORD_BYTES, segment.sent_before[shard]
+            require_answers(segment, name, answered)
+            thread.accepted = BitCursor(memory.address if shards else 0)
+            if shards:
+                cursors[:, BitCursor.bits] = self._bits.addresses(reference.file.task, -(-segment.sent // _BITS))
+                cursors[:, BitCursor.index] = segment.sent_before
             yield segment
-            if bits and not np.array_equal(cursors[:, BitCursor.index], segment.sent_until):
+            if shards and not np.array_equal(cursors[:, BitCursor.index], segment.sent_until):
                 raise InternalError("KMC927", "the rows of a segment are not those that were sent to their owners")
 
     def _set_chunks(self, chunks: Words) -> None:

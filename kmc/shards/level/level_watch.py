@@ -44,7 +44,7 @@ class EndedTask:
             written_bytes=answer.file.words * WORD_BYTES if answer.file else 0,
             generated=sum(answer.generated),
             expanded=answer.expanded,
-            sent=sum(answer.sent),
+            sent=answer.sent,
         )
 
     @classmethod

@@ -8,6 +8,7 @@ fingerprint is written a few times, however many levels there are.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,9 +19,10 @@ from kmc.engine.loops.checksums import WORD_MASK, checksum
 from kmc.engine.loops.compiled_loops import run_loop
 from kmc.engine.loops.sorted_runs import CandidateSet, RunCursor, RunMerge
 from kmc.engine.native.memory import SLACK_WORDS, Memory, Words, address_of
+from kmc.shards.files.range_files import UnwrittenBlock, write_blocks
 from kmc.shards.files.section_files import SectionFile, write_in_ranges
 from kmc.shards.files.store import FileWords, ShardStore, new_name
-from kmc.shards.files.word_files import write_words
+from kmc.shards.level.sent_sums import received_sum
 from kmc.shards.level.sharding import Sharding
 from kmc.shards.level.tasks import Effort, Merged, MergeTask, SortedRun, clocks
 
@@ -49,50 +51,55 @@ class Merger:
         return held
 
     def merge(self, task: MergeTask, sent: Sequence[Words]) -> Merged:
-        """Merge the entries that each task sent to a shard, in the order of the tasks."""
+        """Merge the entries that each task sent to a shard, in the order of the tasks, and write the answer."""
+        merged, answers = self.answer(task, sent)
+        return with_answers(self._store, task.level, [(merged, answers)])[0]
+
+    def answer(self, task: MergeTask, sent: Sequence[Words]) -> tuple[Merged, UnwrittenBlock | None]:
+        """Merge the entries that each task sent to a shard; the bits for each task are left to be written."""
         began = clocks()
         if not any(map(len, sent)):
-            return Merged(task.shard, None, 0, 0, 0, 0, task.runs, (), 0, Effort.since(began))
-        candidates, starts, received = self._candidates(sent)
+            return Merged(task.shard, None, 0, 0, 0, 0, 0, task.runs, (), 0, Effort.since(began)), None
+        candidates, starts, counts = self._candidates(sent)
         distinct = candidates.fingerprint_count
         runs = {run.name: self._opened(run) for run in task.runs}
         for run in sorted(task.runs, key=lambda run: -run.count):
             self._look_up(candidates, run, runs[run.name])
-        bits = Memory(max(1, starts[-1]))
+        bits = Memory(max(1, int(starts[-1])))
         candidates.bits = bits.address
         run_loop("accept", self._wide, self._ranked)(candidates, 0)
-        name = new_name("bits", task.level, task.shard)
-        head = np.array(starts, np.int64) + len(starts)
-        answered = write_words(self._store, name, [head, bits.array[: starts[-1]]])
+        answers = UnwrittenBlock(task.shard, starts, bits.array[: starts[-1]])
         kept, replaced, written = self._kept(task, candidates, runs)
         new_states = self._file_of_new(task, candidates) if task.noted and candidates.fingerprint_count else None
-        return Merged(
+        merged = Merged(
             shard=task.shard,
-            bits=answered,
+            bits=None,
             new=candidates.fingerprint_count,
-            received=received,
+            received=int(counts.sum()),
+            received_sum=received_sum(counts, task.shard),
             distinct=distinct,
             digest=candidates.digest & WORD_MASK,
             runs=kept,
             replaced=replaced,
-            written_bytes=(written + answered.words) * f.WORD_BYTES,
+            written_bytes=(written + answers.size) * f.WORD_BYTES,
             effort=Effort.since(began),
             found=new_states,
         )
+        return merged, answers
 
     def _file_of_new(self, task: MergeTask, candidates: CandidateSet) -> SectionFile:
         """The new fingerprints, in a file of their own."""
         words = self._buffer("found", 0).array[: candidates.fingerprint_count * self._width]
         return write_in_ranges(self._store, new_name("found", task.level, task.shard), words.reshape(-1, self._width))
 
-    def _candidates(self, sent: Sequence[Words]) -> tuple[CandidateSet, list[int], int]:
-        """The distinct candidates, in order; the first word of the bits of each task; the number of entries.
+    def _candidates(self, sent: Sequence[Words]) -> tuple[CandidateSet, Words, Words]:
+        """The distinct candidates, in order; the first word of the bits of each task; the entries of each task.
 
         The entries of a task begin at an index that is a multiple of 64, so their bits begin at a word.
         """
-        counts = [len(entries) // self._entry_words for entries in sent]
-        starts = np.cumsum([0, *(-(-count // _BITS) for count in counts)]).tolist()
-        indices, received = starts[-1] * _BITS, sum(counts)
+        counts = np.array([len(entries) // self._entry_words for entries in sent], np.int64)
+        starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(-(-counts // _BITS))])
+        indices, received = int(starts[-1]) * _BITS, int(counts.sum())
         entries = self._buffer("entries", indices * self._entry_words)
         keys = self._buffer("keys", received)
         candidates = CandidateSet.of(Memory(CandidateSet.WORDS))
@@ -100,14 +107,14 @@ class Merger:
         candidates.index_mask = (1 << max(1, indices.bit_length())) - 1
         candidates.fingerprints = self._buffer("found", received * self._width).address
         candidates.chosen = self._buffer("chosen", received).address
-        for start, entries_of_task in zip(starts, sent, strict=False):
+        for start, entries_of_task in zip(starts.tolist(), sent, strict=False):
             offset = start * _BITS * self._entry_words
             entries.array[offset : offset + len(entries_of_task)] = entries_of_task
             candidates.first, candidates.count = start * _BITS, len(entries_of_task) // self._entry_words
             run_loop("make_keys", self._wide, self._ranked)(candidates, 0)
         keys.array[:received].view(np.uint64).sort()
         run_loop("distinct", self._wide, self._ranked)(candidates, 0)
-        return candidates, starts, received
+        return candidates, starts, counts
 
     def _opened(self, run: SortedRun) -> FileWords:
         return self._store.read(run.name, run.words)
@@ -182,6 +189,15 @@ class Merger:
             write(np.zeros(_run_words(offset) - offset, np.int64))
             write(index.array[: task.buckets + 1])
         return SortedRun(name, offset, count, task.buckets, run_sum & WORD_MASK)
+
+
+def with_answers(store: ShardStore, level: int, merged: Sequence[tuple[Merged, UnwrittenBlock | None]]) -> list[Merged]:
+    """The results of shards, with their bits in one file, if there are any."""
+    blocks = [block for _, block in merged if block is not None]
+    if not blocks:
+        return [one for one, _ in merged]
+    written = iter(write_blocks(store, new_name("bits", level, blocks[0].owner), blocks))
+    return [one if block is None else replace(one, bits=next(written)) for one, block in merged]
 
 
 def _run_words(words: int) -> int:

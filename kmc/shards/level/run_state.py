@@ -7,13 +7,14 @@ another, is this and the files that it names.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kmc.engine.files.run_manifest import Snapshot
-from kmc.engine.files.typed_json import typed
+from kmc.engine.files.typed_json import plain, typed
 from kmc.engine.native.memory import WORD_BYTES
 from kmc.shards.files.frontier_file import FrontierFile
+from kmc.shards.files.range_files import RangeBlock
 from kmc.shards.files.section_files import SectionFile
 from kmc.shards.files.word_files import WordFile
 from kmc.shards.level.noted_steps import NotedSteps
@@ -25,27 +26,23 @@ from kmc.shards.level.tasks import Merged, SortedRun
 class LevelFiles:
     """The rows of one level as its tasks wrote them, and the bits that mark which of them are its states.
 
-    `bits` has a place for each shard that the level was made with: None for one that received nothing.
+    `bits` has a place for each shard that the level was made with: None for one that received nothing. Several shards
+    may have theirs in one file.
     """
 
     rows: tuple[FrontierFile, ...]
-    bits: tuple[WordFile | None, ...]
+    bits: tuple[RangeBlock | None, ...]
 
     @property
-    def names(self) -> Iterator[str]:
+    def names(self) -> set[str]:
         """The names of its files."""
-        yield from (file.name for file in self.rows)
-        yield from (file.name for file in self.answers)
-
-    @property
-    def answers(self) -> Iterator[WordFile]:
-        """The files of bits that there are."""
-        yield from (file for file in self.bits if file is not None)
+        return {file.name for file in self.rows} | {block.name for block in self.bits if block is not None}
 
     @property
     def bytes(self) -> int:
         """The sizes of its files."""
-        return (sum(file.words for file in self.rows) + sum(file.words for file in self.answers)) * WORD_BYTES
+        words = sum(file.words for file in self.rows) + sum(block.words for block in self.bits if block is not None)
+        return words * WORD_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +162,7 @@ class RunState:
 
     def as_json(self) -> dict[str, Any]:
         """The JSON of this state in a manifest."""
-        return {**asdict(replace(self, levels={})), "levels": {str(n): asdict(x) for n, x in self.levels.items()}}
+        return {**plain(replace(self, levels={})), "levels": {str(n): plain(x) for n, x in self.levels.items()}}
 
 
 def restored_state(saved: Mapping[str, Any], snapshot: Snapshot) -> RunState:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from kmc.engine.layout.frontier import PackedState
 from kmc.engine.native.memory import Words
 from kmc.shards.files.frontier_file import FrontierFile
+from kmc.shards.files.range_files import RangeBlock
 from kmc.shards.files.section_files import SectionFile
 from kmc.shards.files.word_files import WordFile
 from kmc.shards.level.noted_steps import NotedSteps
@@ -31,23 +32,34 @@ class SegmentRef:
         """The number of its rows, refused ones too."""
         return self.file.segments[self.number]
 
+    def __reduce__(self) -> tuple[type[SegmentRef], tuple[FrontierFile, int]]:
+        """Pickle it in a third of the time that a dataclass takes: a level of a cluster has a million of them."""
+        return SegmentRef, (self.file, self.number)
+
+
+@dataclass(frozen=True, slots=True)
+class LevelSource:
+    """The part that all tasks which read one level share. It travels once for all of them.
+
+    `bits` are the answers of all shards to the entries of the level's rows: None for a shard that received nothing, and
+    no answer at all if every row is a state of the level. `dictionary` holds the words that have codes. `wanted` is the
+    mask of the reachable properties to look for. A task reports `uncoded_max` words without a code at most.
+    """
+
+    bits: tuple[RangeBlock | None, ...]
+    dictionary: WordFile
+    wanted: int = 0
+    listing: bool = True
+    uncoded_max: int = 1 << 16
+
 
 @dataclass(frozen=True, slots=True)
 class RowsTask:
-    """Some segments of level `level`, to be read.
-
-    `bits` are the answers of all shards to their entries: None for a shard that received nothing, and no answer at all
-    if every row is a state of the level. `dictionary` holds the words that have codes. `wanted` is the mask of the
-    reachable properties to look for.
-    """
+    """Some segments of a level, to be read; what they lead to is level `level`."""
 
     level: int
     number: int
     segments: tuple[SegmentRef, ...]
-    bits: tuple[WordFile | None, ...]
-    dictionary: WordFile
-    wanted: int = 0
-    listing: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,16 +103,17 @@ class ExpandTask:
 class Expanded:
     """The result of expanding. Its figures count states and steps that no other task counts, but for `violating`.
 
-    `file` holds the new rows, None if there are none; `sent` counts the entries for each shard, which travel apart.
-    `expanded` and `refused` are rows that were read. `steps_failed` counts by action property. `violating` is whether
-    some new row violates an invariant; it counts only if the row's owner accepts the row. `uncoded` are words without a
-    code. For the behaviour graph, `steps` are those of the rows that were read, and `states` has the masks of the atoms
-    that hold in each new row, if there are atoms.
+    `file` holds the new rows, None if there are none; `sent` counts the entries for shards, which travel apart, and
+    `sent_sum` is their sum by `sent_sums`. `expanded` and `refused` are rows that were read. `steps_failed` counts by
+    action property. `violating` is whether some new row violates an invariant; it counts only if the row's owner
+    accepts the row. `uncoded` are words without a code. For the behaviour graph, `steps` are those of the rows that
+    were read, and `states` has the masks of the atoms that hold in each new row, if there are atoms.
     """
 
     number: int
     file: FrontierFile | None
-    sent: tuple[int, ...]
+    sent: int
+    sent_sum: int
     generated: tuple[int, ...]
     expanded: int
     refused: int
@@ -144,15 +157,16 @@ class MergeTask:
 class Merged:
     """The result of a shard: the bits for all tasks, the number of new fingerprints, and its runs from now on.
 
-    There are no `bits` if it received nothing. `received` counts entries, `distinct` the different fingerprints among
-    them. `digest` is a sum over the new ones. `replaced` are the runs that were merged into a new one. `found` has the
-    new fingerprints, if they were to be recorded.
+    There are no `bits` if it received nothing. `received` counts entries, `received_sum` is their sum by `sent_sums`,
+    and `distinct` counts the different fingerprints among them. `digest` is a sum over the new ones. `replaced` are the
+    runs that were merged into a new one. `found` has the new fingerprints, if they were to be recorded.
     """
 
     shard: int
-    bits: WordFile | None
+    bits: RangeBlock | None
     new: int
     received: int
+    received_sum: int
     distinct: int
     digest: int
     runs: tuple[SortedRun, ...]

@@ -100,3 +100,12 @@ def test_the_levels_of_a_larger_model_are_larger() -> None:
     levels = large_models.scaled([1, 10, 5], 1600)
     assert levels == [100, 1000, 500]
     assert large_models.scaled([1, 1000], 10) == [1, 10]
+
+
+def test_nothing_of_the_driver_grows_with_tasks_times_shards() -> None:
+    found = {(tasks, shards): measure(ClusterSize(tasks, shards), levels=1) for tasks in (8, 64) for shards in (8, 64)}
+    for name in ("bytes_sent", "bytes_received", "manifest_bytes", "files_synced"):
+        of = {size: figures[name] for size, figures in found.items()}
+        # What is added by more tasks is the same with any number of shards, but for the digits of numbers.
+        more_tasks, with_more_shards = of[64, 8] - of[8, 8], of[64, 64] - of[8, 64]
+        assert with_more_shards < 1.2 * more_tasks, name

@@ -72,7 +72,7 @@ def listed(compiled: CompiledModel, states: KeptStates, level: int, rows_max: in
     expander = Expander(compiled.kernels, Sharding(states.state.shards), states.store, deadlock=False)
     listing = Listing()
     for task in states.tasks(level, rows_max):
-        for found in expander.listings(task, listing):
+        for found in expander.listings(states.source(level), task, listing):
             for fingerprint, row in zip(found.fingerprints.tolist(), found.rows, strict=True):
                 yield fingerprint, compiled.state(row)
 

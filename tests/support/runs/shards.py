@@ -10,8 +10,8 @@ import pytest
 
 from kmc.engine.files.durable_folder import DurableFolder
 from kmc.engine.native.memory import Words
+from kmc.shards.files.range_files import read_range
 from kmc.shards.files.store import FolderStore
-from kmc.shards.files.word_files import read_words
 from kmc.shards.level.run_state import RunState
 from kmc.shards.level.tasks import Merged, SortedRun
 
@@ -53,11 +53,12 @@ def bits_of(store: FolderStore, merged: Merged, counts: Sequence[int]) -> list[l
     if merged.bits is None:
         assert not any(counts), "entries have an answer"
         return [[] for _ in counts]
-    words = read_words(store, merged.bits).array.view(np.uint64).tolist()
-    return [
-        [words[words[task] + index // 64] >> index % 64 & 1 for index in range(count)]
-        for task, count in enumerate(counts)
-    ]
+    found = []
+    for task, count in enumerate(counts):
+        words = read_range(store, merged.bits, merged.shard, task).view(np.uint64).tolist()
+        assert len(words) == -(-count // 64)
+        found.append([words[index // 64] >> index % 64 & 1 for index in range(count)])
+    return found
 
 
 def answer(tasks: Sequence[Sequence[Entry]], known: set[Fingerprint], width: int) -> list[list[int]]:
