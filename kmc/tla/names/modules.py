@@ -129,7 +129,9 @@ class ModuleResolver(ExpressionResolver):
         for name, entity in given.exported.items():
             known = scope.lookup(name)
             if known is None:
-                scope.names[name] = entity
+                # `Nat <- [M] Y` replaces a name in M only: what M gives to others stays as it is.
+                replaced = self._replacements.scoped(scope.module, name, profile_of(entity), scope)
+                scope.names[name] = replaced or entity
             elif not _is_same(known, entity):
                 self.declare(name, entity, place, scope)
             if not is_local:

@@ -72,10 +72,14 @@ class Replacements:
 
     def replacement(self, module: str, name: str, profile: Profile, scope: NameScope) -> DefinitionEntity | None:
         """Return what replaces the definition of a name in a module, None if nothing does."""
-        scoped = self._replacement(module, name, profile, scope)
+        scoped = self.scoped(module, name, profile, scope)
         if scoped is None and module in self._root_modules:
             return self._replacement("", name, profile, scope)
         return scoped
+
+    def scoped(self, module: str, name: str, profile: Profile, scope: NameScope) -> DefinitionEntity | None:
+        """Return what replaces a name in this module only, `X <- [M] Y`, None if nothing does."""
+        return self._replacement(module, name, profile, scope)
 
     def _replacement(self, module: str, name: str, profile: Profile, scope: NameScope) -> DefinitionEntity | None:
         key = (module, name)

@@ -110,6 +110,16 @@ def test_a_replacement_of_one_module_leaves_the_others(tmp_path: Path) -> None:
     assert [resolved_shape(getattr(one.operator, "body", None)) for one in (first, second)] == ["Size", "7"]
 
 
+def test_a_built_in_name_is_replaced_in_one_module(tmp_path: Path) -> None:
+    low = "LOCAL INSTANCE Naturals\nLow == Nat"
+    body, cfg = COUNTER + "INSTANCE Part\nFew == {0}\nOwn == Nat", f"{RUN} CONSTANT Nat <- [Part] Few"
+    model = load_text(tmp_path, body, cfg, {"Part": low})
+    part, own = model.definitions["Low"].body, model.definitions["Own"].body
+    assert isinstance(part, ApplyExpr)
+    assert resolved_shape(getattr(part.operator, "body", None)) == "Few"
+    assert isinstance(own, BuiltinExpr)
+
+
 INNER = "CONSTANT C\nVARIABLES v, w\nGet(a) == v + a\nSet == v' = C\nDouble == Get(v)"
 
 
