@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from kmc.frontend.model import Model
 from kmc.liveness.refutation_lines import fairness_lines
-from kmc.result import Violation
+from kmc.result import Cycle, Violation
 from kmc.story.explain.deciding_step import deciding_step
 from kmc.story.explain.refutation import for_people, missing_action
 from kmc.story.explain.why import why
@@ -24,18 +24,23 @@ def story_of(model: Model, violation: Violation, about: Mapping[str, str] | None
     if cycle is None:
         story = tell(model.spec, violation.trace, about)
     else:
-        fairness = tuple(line.removeprefix("  ") for line in fairness_lines(cycle))
+        fairness = lines_for_people(cycle)
         story = tell(
             model.spec, violation.trace, about, back_to=cycle.back_to, closing=cycle.closing, fairness=fairness
         )
-        story = replace(story, loop=_with_beginning(story.loop, refutation.why if refutation is not None else ""))
+        story = replace(story, loop=with_beginning(story.loop, refutation.why if refutation is not None else ""))
     explanation = why(model, violation)
     # A property of steps says itself what the step changes.
     step = "" if violation.is_step else missing_action(model, violation) or deciding_step(story, explanation)
     return sliced(replace(story, why=replace(explanation, step=step)), model, violation)
 
 
-def _with_beginning(loop: StoryLoop | None, reason: str) -> StoryLoop | None:
+def lines_for_people(cycle: Cycle) -> tuple[str, ...]:
+    """Why a cycle is fair, in lines."""
+    return tuple(line.removeprefix("  ") for line in fairness_lines(cycle))
+
+
+def with_beginning(loop: StoryLoop | None, reason: str) -> StoryLoop | None:
     """The cycle with the state that the reason of the refutation names first: `... is true in state 3, and ...`."""
     named = re.search(r"\bstate (\d+)", reason)
     return loop if loop is None or named is None else replace(loop, fails_from=int(named[1]))

@@ -55,7 +55,7 @@ class JudgedPart:
 class CheckedModule:
     """A module that runs, and the model under which faces show it.
 
-    `of_states` and `of_steps` are judged by the search, in this order; `unchecked` are the temporal parts of
+    `of_states` and `of_steps` are judged by the search, in this order; `temporal` are the temporal parts of
     properties, which it does not judge.
     """
 
@@ -63,13 +63,13 @@ class CheckedModule:
     model: Model
     of_states: tuple[JudgedPart, ...]
     of_steps: tuple[JudgedPart, ...]
-    unchecked: tuple[PropertyPart, ...]
+    temporal: tuple[PropertyPart, ...]
 
     @property
     def property_names(self) -> tuple[str, ...]:
         """The invariants and properties as the `.cfg` file names them, each once."""
         judged = (part.property_name for part in (*self.of_states, *self.of_steps))
-        return tuple(dict.fromkeys((*judged, *(part.property_name for part in self.unchecked))))
+        return tuple(dict.fromkeys((*judged, *(part.property_name for part in self.temporal))))
 
 
 def checked_module(program: ModuleProgram, deadlock: bool | None = None) -> CheckedModule:
@@ -83,16 +83,16 @@ def checked_module(program: ModuleProgram, deadlock: bool | None = None) -> Chec
     of_steps = tuple(
         JudgedPart(part.property_name, _of_steps(program, part)) for part in parts if part.kind is PartKind.STEP
     )
-    unchecked = tuple(part for part in parts if part.kind is PartKind.TEMPORAL)
-    model = _model(program, of_states, of_steps, unchecked, deadlock)
-    return CheckedModule(program, model, of_states, of_steps, unchecked)
+    temporal = tuple(part for part in parts if part.kind is PartKind.TEMPORAL)
+    model = _model(program, of_states, of_steps, temporal, deadlock)
+    return CheckedModule(program, model, of_states, of_steps, temporal)
 
 
 def _model(
     program: ModuleProgram,
     of_states: Iterable[JudgedPart],
     of_steps: Iterable[JudgedPart],
-    unchecked: Iterable[PropertyPart],
+    temporal: Iterable[PropertyPart],
     deadlock: bool | None,
 ) -> Model:
     module = program.model
@@ -116,7 +116,7 @@ def _model(
         symmetry=(SymmetrySet(symmetry.name, (), symmetry.place),) if symmetry is not None else (),
         view=View(view.name, frozenset(), view.place) if view is not None else None,
         temporal=tuple(
-            TemporalProperty(part.title, _not_in_python, part.formula.place, part.formula.comment) for part in unchecked
+            TemporalProperty(part.title, _not_in_python, part.formula.place, part.formula.comment) for part in temporal
         ),
         specification=None,
         deadlock=checks_deadlock,

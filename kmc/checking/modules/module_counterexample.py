@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +12,8 @@ from kmc.checking.modules.checked_module import CheckedModule
 from kmc.checking.modules.module_replay import check_module_violation
 from kmc.checking.modules.module_trace_file import module_trace_file
 from kmc.invariants.properties import Predicate
+from kmc.liveness.formulas import TemporalProperty
+from kmc.liveness.refutation_lines import refutation_sentence, refuted_property
 from kmc.result import Verdict, Violation
 
 if TYPE_CHECKING:
@@ -22,25 +25,36 @@ class ModuleCounterexample(Counterexample):
 
     def _story(self) -> Story:
         # Imported here: a check that finds nothing needs no story.
+        from kmc.story.counterexample import lines_for_people, with_beginning
         from kmc.story.from_file import story_of_file
         from kmc.story.parts.story import Why
 
         story = story_of_file(self.file)
+        refutation = self.violation.refutation
+        if refutation is not None and refutation.cycle is not None and story.loop is not None:
+            loop = replace(story.loop, fairness=lines_for_people(refutation.cycle))
+            story = replace(story, loop=with_beginning(loop, refutation.why))
         broken = self._broken()
         doc = _first_sentence(broken.doc) if broken is not None else ""
         place = f"{Path(broken.span.path).name}:{broken.span.line}" if broken is not None else ""
         why = Why(self.violation.name, doc, place, (), (), self._sentence())
         return replace(story, why=why, notes=())
 
-    def _broken(self) -> Predicate | None:
-        """Return the predicate of the property that fails, if a property fails."""
+    def _broken(self) -> Predicate | TemporalProperty | None:
+        """Return the declared part of the property that fails, if a property fails."""
         if self.violation.name is None:
             return None
-        declared = self.model.action_properties if self.violation.is_step else self.model.invariants
+        declared: Sequence[Predicate | TemporalProperty] = self.model.invariants
+        if self.violation.refutation is not None:
+            declared = self.model.temporal
+        elif self.violation.is_step:
+            declared = self.model.action_properties
         return next((one for one in declared if one.name.partition(" (")[0] == self.violation.name), None)
 
     def _sentence(self) -> str:
         length = len(self.violation.trace)
+        if self.violation.refutation is not None:
+            return f"{refuted_property(self.violation)} is violated: {refutation_sentence(self.violation)}"
         match self.violation.verdict:
             case Verdict.DEADLOCK:
                 return f"Deadlock: no step of the next-state relation is possible in state {length}."
@@ -54,9 +68,13 @@ class ModuleCounterexample(Counterexample):
 
 
 def module_counterexample(module: CheckedModule, violation: Violation) -> ModuleCounterexample:
-    """Return the violation after a replay that shows it; else raise InternalError (exit 255)."""
-    check_module_violation(module, violation)
-    file = module_trace_file(module, violation.trace, violation.verdict.value, violation.name)
+    """Return the violation after a replay that shows it; else raise InternalError (exit 255).
+
+    The violation of a temporal property has been replayed when it was made.
+    """
+    if violation.refutation is None:
+        check_module_violation(module, violation)
+    file = module_trace_file(module, violation)
     return ModuleCounterexample(module.model, violation, file)
 
 

@@ -27,11 +27,11 @@ def check_module_violation(module: CheckedModule, violation: Violation) -> None:
             _check_property(module, violation, states)
         case Verdict.DEADLOCK:
             if any(True for _ in module.program.successors(states[-1])):
-                _refuse("its last state has a successor, so it does not deadlock")
+                refuse_replay("its last state has a successor, so it does not deadlock")
         case _:
             codes = {error.code for error in errors_at(module, states[-1])}
             if violation.error is None or violation.error.code not in codes:
-                _refuse(f"the error does not recur in its last state: {violation.error}")
+                refuse_replay(f"the error does not recur in its last state: {violation.error}")
 
 
 def replay_in_module(module: CheckedModule, trace: Trace) -> None:
@@ -40,11 +40,11 @@ def replay_in_module(module: CheckedModule, trace: Trace) -> None:
     assert behaviour is not None, "a module with a trace has a behaviour"
     first = trace.steps[0].state
     if not all(module.program.evaluate(predicate, first) is TRUE for predicate in behaviour.initial):
-        _refuse("its first state does not satisfy the initial predicate")
+        refuse_replay("its first state does not satisfy the initial predicate")
     before = first
     for number, step in enumerate(trace.steps[1:], start=2):
         if behaviour.next is None or not _is_step(module, behaviour.next, before, step.state):
-            _refuse(f"the step {step.label} to state {number} does not satisfy the next-state relation")
+            refuse_replay(f"the step {step.label} to state {number} does not satisfy the next-state relation")
         before = step.state
 
 
@@ -87,12 +87,13 @@ def _check_property(module: CheckedModule, violation: Violation, states: list[St
     parts = module.of_steps if violation.is_step else module.of_states
     named = [part for part in parts if part.property_name == violation.name]
     if violation.is_step and len(states) < 2:
-        _refuse("it has no step that could violate a property of steps")
+        refuse_replay("it has no step that could violate a property of steps")
     judged = states[-2:] if violation.is_step else states[-1:]
     applying = [part for part in named if not part.is_initial or len(states) == 1]
     if all(part.is_true(*judged) for part in applying):
-        _refuse(f"{violation.name} holds at its end")
+        refuse_replay(f"{violation.name} holds at its end")
 
 
-def _refuse(reason: str) -> NoReturn:
+def refuse_replay(reason: str) -> NoReturn:
+    """Raise InternalError KMC942."""
     raise InternalError("KMC942", f"a counterexample of the module does not replay: {reason}")

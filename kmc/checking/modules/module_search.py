@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from kmc.checking.modules.checked_module import CheckedModule
 from kmc.checking.modules.module_replay import check_module_violation, errors_at
 from kmc.checking.modules.module_states import ModuleStates
+from kmc.checking.modules.module_temporal import TemporalWork, temporal_work
 from kmc.checking.modules.module_trace import ModuleTraces, action_of
 from kmc.errors import EvaluationError, KmcError
 from kmc.process import cpu_seconds, peak_memory_bytes
 from kmc.reference.search_end import reported_verdict
+from kmc.reference.temporal.lasso_finder import LassosUnfinished
+from kmc.reference.temporal.vacuity import Dropping
+from kmc.reference.temporal.verdicts import TemporalOutcome, assumed_fairness, bound_of, is_refuted, lasso_seconds
 from kmc.reference.value_search import Failed, ValueSearch
 from kmc.result import Bound, Counters, Limits, PropertyVerdict, Result, Verdict, Violation, without_claims
 from kmc.tla.run.program import State
@@ -42,15 +48,37 @@ class ModuleSearch(ValueSearch):
         )
         self._module = module
         self._program = program
+        self._temporal = temporal_work(module)
 
     def run(self) -> Result:
-        """Explore until done, a violation, a limit or Ctrl-C. Raises KmcError if there is no initial state."""
+        """Explore until done, a violation, a limit or Ctrl-C; then judge temporal properties, unless something failed.
+
+        Raises KmcError if there is no initial state, or if a temporal property cannot be checked.
+        """
         interrupted = False
+        temporal: TemporalOutcome | None = None
         try:
             self._explore()
         except KeyboardInterrupt:
             interrupted = True
-        return self._result(self._violation(), interrupted)
+        violation = self._violation()
+        if violation is None and not interrupted and self._temporal is not None:
+            try:
+                temporal = self._judge_behaviours(self._temporal)
+            except KeyboardInterrupt:
+                interrupted = True
+            except LassosUnfinished:
+                self._stopped = self._stopped or Bound.TIME
+        return self._result(violation, temporal, interrupted)
+
+    def _judge_behaviours(self, work: TemporalWork) -> TemporalOutcome:
+        seconds = lasso_seconds(self._limits.seconds, time.monotonic() - self._began, self._stopped)
+        dropping = Dropping.of(stopped=self._stopped is not None, cut=self._cut > 0)
+        return work.outcome(self.graph, dropping, seconds, self._tell_activity)
+
+    def _tell_activity(self, activity: str) -> None:
+        if self._progress is not None:
+            self._progress(replace(self.counters(), activity=activity))
 
     @property
     def _depth_limit(self) -> int | None:
@@ -81,10 +109,15 @@ class ModuleSearch(ValueSearch):
         return source is None or self._program.is_step_in_model(source, state)
 
     def _steps(self, source: State) -> tuple[Sequence[tuple[str, State]], list[KmcError]]:
+        steps: list[tuple[str, State]] = []
+        errors: list[KmcError] = []
         try:
-            return [(action_of(step.label), step.state) for step in self._program.successors(source)], []
+            steps = [(action_of(step.label), step.state) for step in self._program.successors(source)]
         except KmcError as error:
-            return [], [error]
+            errors.append(error)
+        if self._temporal is not None:
+            self._temporal.record(successor for _, successor in steps)
+        return steps, errors
 
     def _judge_state(self, state: State, *, is_initial: bool) -> tuple[Sequence[Failed], list[KmcError]]:
         failed: list[Failed] = []
@@ -121,8 +154,10 @@ class ModuleSearch(ValueSearch):
         check_module_violation(self._module, violation)
         return violation
 
-    def _result(self, violation: Violation | None, interrupted: bool) -> Result:
-        bound = self._stopped or (Bound.NOT_CHECKED if self._module.unchecked else None)
+    def _result(self, violation: Violation | None, temporal: TemporalOutcome | None, interrupted: bool) -> Result:
+        violation = violation or (temporal.violation if temporal is not None else None)
+        bound = bound_of(self._module.model, self._stopped, self._cut, temporal, from_start=False)
+        judged = dict(self._of_behaviours(temporal, is_whole=bound is None))
         verdict = reported_verdict(violation, interrupted=interrupted, bound=bound)
         result = Result(
             verdict=verdict,
@@ -130,9 +165,9 @@ class ModuleSearch(ValueSearch):
             initial=self._initial,
             levels=tuple(self.graph.levels),
             generated_by_action=self._coverage.generated(),
-            properties=tuple(map(self._verdict, self._module.property_names)),
+            properties=tuple(self._verdict(name, judged.get(name)) for name in self._module.property_names),
             violation=violation,
-            bound=bound if verdict is Verdict.BOUND_REACHED else None,
+            bound=bound if verdict is Verdict.BOUND_REACHED or is_refuted(violation) else None,
             unreached=(),
             never_fired=self._coverage.never_fired(),
             collision_bound=0.0,
@@ -140,11 +175,25 @@ class ModuleSearch(ValueSearch):
             peak_memory_bytes=peak_memory_bytes(),
             engine=ENGINE,
             cut=self._cut,
+            fairness=assumed_fairness(self._temporal.problem) if temporal is not None and self._temporal else (),
+            cut_fairness=temporal.cut if temporal is not None else (),
+            vacuous=temporal.vacuous if temporal is not None and violation is None else (),
         )
         return without_claims(result)
 
-    def _verdict(self, name: str) -> PropertyVerdict:
+    def _of_behaviours(
+        self, temporal: TemporalOutcome | None, *, is_whole: bool
+    ) -> Iterator[tuple[str, PropertyVerdict]]:
+        """Yield the verdicts on the temporal parts of properties, by the name of the property."""
+        names = dict.fromkeys(part.property_name for part in self._module.temporal)
+        found = {} if temporal is None else {prop.name: prop for prop in temporal.properties}
+        for name in names:
+            prop = found.get(name, PropertyVerdict(name, "not checked" if temporal is None else "holds", 0, True))
+            is_open = prop.verdict == "holds" and not is_whole
+            yield name, replace(prop, verdict="not refuted") if is_open else prop
+
+    def _verdict(self, name: str, of_behaviours: PropertyVerdict | None) -> PropertyVerdict:
         failed = self._findings.count(name)
-        is_unchecked = any(part.property_name == name for part in self._module.unchecked)
-        verdict = "violated" if failed else "not checked" if is_unchecked else "holds"
-        return PropertyVerdict(name, verdict, failed, is_temporal=is_unchecked)
+        if of_behaviours is None:
+            return PropertyVerdict(name, "violated" if failed else "holds", failed)
+        return PropertyVerdict(name, "violated", failed, is_temporal=True) if failed else of_behaviours

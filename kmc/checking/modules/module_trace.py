@@ -16,7 +16,7 @@ from kmc.reference.states.findings import Finding
 from kmc.reference.states.state_graph import StateGraph
 from kmc.reference.states.traces import chain_of
 from kmc.result import Trace, TraceStep
-from kmc.tla.run.program import ModuleStep, State
+from kmc.tla.run.program import ModuleProgram, ModuleStep, State
 
 
 def action_of(label: str) -> str:
@@ -27,6 +27,19 @@ def action_of(label: str) -> str:
 def trace_step_of(step: ModuleStep) -> TraceStep:
     """Return a step of a module as a step of a trace."""
     return TraceStep(step.state, action_of(step.label), step.label)
+
+
+def least_step(program: ModuleProgram, source: State, is_wanted: Callable[[State], bool]) -> TraceStep:
+    """Return the least of the steps from a state to a wanted one; InternalError KMC941 if there is none."""
+    steps = (step for step in program.successors(source) if is_wanted(step.state))
+    least = min(steps, key=lambda step: (value_key(step.state), step.label), default=None)
+    if least is None:
+        raise InternalError(
+            "KMC941",
+            "no step of the module leads to the next state of the counterexample",
+            help="if the .cfg file has SYMMETRY, the module treats permuted values differently: check without it",
+        )
+    return trace_step_of(least)
 
 
 class ModuleTraces:
@@ -56,14 +69,8 @@ class ModuleTraces:
         return lambda state, successor: not all(part.is_true(state, successor) for part in parts)
 
     def _least_step(self, source: State, wanted: State, breaks: Callable[[State, State], bool] | None) -> TraceStep:
-        steps = [step for step in self._program.successors(source) if self._states.is_same(step.state, wanted)]
-        if breaks is not None:
-            steps = [step for step in steps if breaks(source, step.state)]
-        least = min(steps, key=lambda step: (value_key(step.state), step.label), default=None)
-        if least is None:
-            raise InternalError(
-                "KMC941",
-                "no step of the module leads to the next state of the counterexample",
-                help="if the .cfg file has SYMMETRY, the module treats permuted values differently: check without it",
-            )
-        return trace_step_of(least)
+        return least_step(
+            self._program,
+            source,
+            lambda state: self._states.is_same(state, wanted) and (breaks is None or breaks(source, state)),
+        )

@@ -12,7 +12,7 @@ from kmc.checking.modules.module_trace import action_of
 from kmc.checking.modules.value_trees import tree_of
 from kmc.errors import KmcError, Span, TraceError
 from kmc.lang.tla import Tla, TlaSeq
-from kmc.result import Trace, TraceStep
+from kmc.result import Trace, TraceStep, Violation
 from kmc.tla.resolved.nodes import OperatorDefinition
 from kmc.tla.run.program import ModuleProgram, State
 from kmc.tla.values.kinds import FunctionValue
@@ -23,15 +23,15 @@ TLA = "TLA+"
 """The `language` of a trace of a module."""
 
 
-def module_trace_file(module: CheckedModule, trace: Trace, status: str, violated: str | None = None) -> TraceFile:
+def module_trace_file(module: CheckedModule, violation: Violation) -> TraceFile:
     """Return the trace in the form for files: its variables, or the fields of ALIAS where the model has one."""
-    model = module.model
+    model, trace = module.model, violation.trace
     about = {
         "spec": model.spec.name,
         "model": model.name,
         "language": TLA,
-        "status": status,
-        "property": violated or "",
+        "status": violation.verdict.value,
+        "property": violation.name or "",
         "digest": model.digest,
         "kmc_version": __version__,
     }
@@ -41,7 +41,13 @@ def module_trace_file(module: CheckedModule, trace: Trace, status: str, violated
         _file_step(step, variables, actions.get(step.action or ""))
         for step, variables in zip(trace.steps, shown, strict=True)
     )
-    return TraceFile(tuple(shown[0]), steps, about={key: text for key, text in about.items() if text})
+    cycle = violation.refutation.cycle if violation.refutation is not None else None
+    loop = None if cycle is None else cycle.back_to - 1
+    closing = None
+    if cycle is not None and cycle.closing is not None:
+        closing = _file_step(cycle.closing, shown[cycle.back_to - 1], actions.get(cycle.closing.action or ""))
+    known = {key: text for key, text in about.items() if text}
+    return TraceFile(tuple(shown[0]), steps, loop, known, closing)
 
 
 def _variables(program: ModuleProgram, state: State) -> dict[str, Tla]:

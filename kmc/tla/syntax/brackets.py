@@ -6,6 +6,7 @@ Nothing is read twice: what stands before `|->` or `:` is read as expressions, a
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Literal
 
 from kmc.tla.syntax.references import ReferenceParser, simple_name
@@ -93,7 +94,9 @@ class BracketParser(ReferenceParser):
                 # A LAMBDA or an operator is not an action.
                 if isinstance(action, ExpressionSyntax):
                     bare = StepSyntax(last.name, None, last.is_selector, place=last.place)
-                    return ReferenceSyntax((*before, bare), place=applied.place), action
+                    end_column = last.place.column + len(last.name)
+                    place = replace(applied.place, end_line=last.place.line, end_column=end_column)
+                    return ReferenceSyntax((*before, bare), place=place), action
         raise self.mistake("'(' and the action after the subscript of WF_ or SF_")
 
     def set_in_braces(self) -> SetSyntax | SetFilterSyntax | SetMapSyntax:

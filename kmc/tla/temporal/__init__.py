@@ -1,0 +1,1 @@
+"""Temporal formulas of a TLA+ module as formulas of `kmc.liveness`, whose predicates a program evaluates."""
