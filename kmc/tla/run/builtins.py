@@ -241,6 +241,8 @@ def _equality(left: Code, right: Code, wanted: bool, place: Span) -> Test:
         kind = type(first)
         if kind is type(second) and (kind is int or kind is str):
             return (first == second) is wanted
+        if isinstance(first, TlaModelValue) and isinstance(second, TlaModelValue) and not first.type_letter:
+            return not wanted
         try:
             if isinstance(first, _UNSTORED) or isinstance(second, _UNSTORED):
                 return equal(stored_value(first), stored_value(second)) is wanted

@@ -59,7 +59,7 @@ from kmc.tla.run.analysis import Analysis
 from kmc.tla.run.closures import as_test, as_value, once, primed_mode, refusal, stored_code
 from kmc.tla.run.frames import NEXT, STATE, UNASSIGNED, Act, Code, Frame, Listing, Test
 from kmc.tla.run.lazy import stored_value
-from kmc.tla.run.scopes import RunScope, Substitute, Units
+from kmc.tla.run.scopes import RunScope, Slot, Substitute, Units
 from kmc.tla.values.failures import never_evaluated, read_before_assigned, wrong_kind
 from kmc.tla.values.kinds import SymbolicSet, TlaModelValue, truth
 from kmc.tla.values.order import ordered
@@ -132,6 +132,9 @@ class Compiler:
         """Compile an expression to a closure that returns its value as it is stored in states and other values."""
         code = self.value(node, scope)
         if isinstance(node, _NEVER_SYMBOLIC) or (isinstance(node, BuiltinExpr) and builtins.is_plain(node.operator)):
+            return code
+        meaning = scope.meanings.get(node.binding) if isinstance(node, BoundExpr) else None
+        if isinstance(meaning, Slot) and not meaning.is_deferred:
             return code
         if self._is_constant(node):
             return once(stored_code(code, node.place))

@@ -184,7 +184,7 @@ def _recursive(compiler: NodeCompiler, node: RecursiveFunctionExpr, scope: RunSc
     r"""Compile the function of `f[x \in S] == e`, in which `f` is the function itself."""
     domain = _domain(compiler, node.ranges, scope)
     itself = scope.layout.fresh()
-    scope = scope.binding({node.itself: Slot(itself)})
+    scope = scope.binding({node.itself: Slot(itself, is_deferred=True)})
     inner, _, bind = binder(compiler, node.ranges, scope)
     body = compiler.stored(node.body, inner)
     is_pattern = len(node.ranges) == 1 and node.ranges[0].is_pattern
