@@ -77,9 +77,9 @@ class Drawing:
         if draw < 3:
             return op(self.random.choice("<=#"), self.number(known, names), self.number(known, names))
         if draw == 3:
-            return disj(*(self.formula(known, names, depth - 1) for _ in range(2)))
+            return disj(*(self.formula(known, names, depth - 1) for _ in range(self.random.choice((2, 3)))))
         if draw == 4:
-            return conj(*(self.formula(known, names, depth - 1) for _ in range(2)))
+            return conj(*(self.formula(known, names, depth - 1) for _ in range(self.random.choice((2, 3)))))
         bound = self.fresh("q")
         kind = exists if draw == 5 else for_all
         return kind(bound, self.choices(known, names), self.formula(known, (*names, bound), depth - 1))
@@ -107,7 +107,7 @@ class Drawing:
             )
             return conj(*items, self.formula(known | wanted, names, 1))
         if draw < 4:
-            return disj(*(self.action(known, wanted, names, depth - 1) for _ in range(2)))
+            return disj(*(self.action(known, wanted, names, depth - 1) for _ in range(self.random.choice((2, 3)))))
         if draw == 4:
             condition = self.formula(known, names, 1)
             branches = [self.action(known, wanted, names, depth - 1) for _ in range(2)]
