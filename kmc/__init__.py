@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from kmc.api.check_result import CheckResult
     from kmc.api.checking import check
     from kmc.api.loaded_spec import LoadedSpec, load
+    from kmc.api.module_checking import ModuleCheckResult, check_module
     from kmc.api.simulating import RandomBehaviours, simulate
     from kmc.api.stepping import evaluate, initial_states, literal, successors
     from kmc.api.trace_states import StepTaken, TraceStates
@@ -25,11 +26,13 @@ __all__ = [
     "KmcError",
     "LoadedSpec",
     "ModelWarning",
+    "ModuleCheckResult",
     "RandomBehaviours",
     "StepTaken",
     "TraceStates",
     "__version__",
     "check",
+    "check_module",
     "evaluate",
     "initial_states",
     "literal",
@@ -43,10 +46,12 @@ _HOMES = {
     "KmcError": "kmc.errors",
     "LoadedSpec": "kmc.api.loaded_spec",
     "ModelWarning": "kmc.errors",
+    "ModuleCheckResult": "kmc.api.module_checking",
     "RandomBehaviours": "kmc.api.simulating",
     "StepTaken": "kmc.api.trace_states",
     "TraceStates": "kmc.api.trace_states",
     "check": "kmc.api.checking",
+    "check_module": "kmc.api.module_checking",
     "evaluate": "kmc.api.stepping",
     "initial_states": "kmc.api.stepping",
     "literal": "kmc.api.stepping",

@@ -20,11 +20,11 @@ from kmc.errors import ExitStatus
 from kmc.result import Result, Verdict
 
 
-class CheckResult(ViolationFound):
-    """The result of a check."""
+class CheckedResult(ViolationFound):
+    """The result of a check, of a Python spec or of a TLA+ module."""
 
-    def __init__(self, spec: LoadedSpec, outcome: Outcome) -> None:
-        super().__init__(spec, outcome.model, outcome.example, given_start=outcome.request.start_name is not None)
+    def __init__(self, outcome: Outcome) -> None:
+        super().__init__(outcome.model, outcome.example, given_start=outcome.request.start_name is not None)
         self._outcome = outcome
 
     @property
@@ -173,3 +173,16 @@ class CheckResult(ViolationFound):
         title = next(line.text for line in verdict_lines(self._outcome))
         remarks = [*self._remarks(), *(self._explanation.lines if self._explanation is not None else ())]
         return table_html(f"{self.model.spec.name} {self.model.name}: {title}", rows, remarks)
+
+
+class CheckResult(CheckedResult):
+    """The result of a check of a Python spec."""
+
+    def __init__(self, spec: LoadedSpec, outcome: Outcome) -> None:
+        super().__init__(outcome)
+        self._spec = spec
+
+    @property
+    def spec(self) -> LoadedSpec:
+        """The spec with the constants of this model: the states of the trace are its states."""
+        return self._spec

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 
-from kmc.api.loaded_spec import LoadedSpec
 from kmc.api.result_views import Explanation, explanation_of
 from kmc.api.trace_states import TraceStates
 from kmc.checking.counterexample import Counterexample
@@ -20,17 +19,11 @@ from kmc.trace.untyped_trace import TraceFile
 class ViolationFound:
     """A violation that the interpreter has replayed, or none."""
 
-    def __init__(self, spec: LoadedSpec, model: Model, example: Counterexample | None, *, given_start: bool) -> None:
-        self._spec = spec
+    def __init__(self, model: Model, example: Counterexample | None, *, given_start: bool) -> None:
         self._model = model
         self._example = example
         self._violation = example.violation if example is not None else None
         self._given_start = given_start
-
-    @property
-    def spec(self) -> LoadedSpec:
-        """The spec with the constants of this model: the states of the trace are its states."""
-        return self._spec
 
     @property
     def model(self) -> Model:

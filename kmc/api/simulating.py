@@ -14,7 +14,7 @@ from kmc.api.result_views import lines_html
 from kmc.checking.counterexample import Counterexample, counterexample
 from kmc.frontend.model import Model
 from kmc.lang.records import State
-from kmc.reference.simulation import SimulationCounters, SimulationResult
+from kmc.reference.random_walks import SimulationCounters, SimulationResult
 from kmc.reference.simulation import simulate as run_behaviours
 
 _SEEDS = 2**31
@@ -32,8 +32,14 @@ class RandomBehaviours(ViolationFound):
         *,
         given_start: bool,
     ) -> None:
-        super().__init__(spec, model, example, given_start=given_start)
+        super().__init__(model, example, given_start=given_start)
+        self._spec = spec
         self._details = details
+
+    @property
+    def spec(self) -> LoadedSpec:
+        """The spec with the constants of this model: the states of the trace are its states."""
+        return self._spec
 
     @property
     def ok(self) -> bool:
@@ -42,7 +48,7 @@ class RandomBehaviours(ViolationFound):
 
     @property
     def details(self) -> SimulationResult:
-        """All figures, as `kmc.reference.simulation.SimulationResult` describes them."""
+        """All figures, as `kmc.reference.random_walks.SimulationResult` describes them."""
         return self._details
 
     @property

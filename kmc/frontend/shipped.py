@@ -47,6 +47,12 @@ def find_spec_root(name_or_path: str) -> Path:
     path = Path(name_or_path)
     if is_there(path.is_dir) or (is_there(path.is_file) and path.suffix == ".py"):
         return path
+    if path.suffix == ".tla":
+        raise CommandLineError(
+            "KMC698",
+            f"'{name_or_path}' is a TLA+ module, and this needs a spec in Python",
+            help="kmc check, kmc simulate, kmc eval and kmc trace read TLA+ modules",
+        )
     raise CommandLineError(
         "KMC605",
         f"there is no spec '{name_or_path}'",

@@ -19,6 +19,9 @@ UNNAMED = "Next"
 GIVEN = "given"
 """The `start` of a trace that begins at a state which a person gave."""
 
+TLA = "TLA+"
+"""The `language` of a trace of a TLA+ module, which has no spec in Python."""
+
 
 @dataclass(frozen=True, slots=True)
 class FileStep:
@@ -41,7 +44,8 @@ class TraceFile:
 
     `loop` is the index of the state that the last one steps back to, None for a finite trace; the index of the last
     state itself means that it stutters. `closing` is the step back, if its action is known. `about` has the keys spec,
-    model, constants (the model as a `.cfg` file), digest, status, property, start and kmc_version, as far as known.
+    model, constants (the model as a `.cfg` file), digest, status, property, start and kmc_version, as far as known; for
+    a TLA+ module also language, and alias where its variables are the fields of an ALIAS.
     `ambiguous` values come from a format that does not distinguish sets from sequences, or records from functions:
     `kmc.trace.files.resolved` resolves them by a spec's types. `path` is where the trace was read, for errors.
     """

@@ -51,6 +51,7 @@ SEVERAL_FILES = {
     "KMC308": "a set, in a .cfg file and in a manifest",
     "KMC310": "a name listed twice, in a .cfg file and in a manifest",
     "KMC322": "a name or a value of the wrong form: in a table of any file, of a model, of a claim",
+    "KMC351": "an assumption, of a spec in Python and of a TLA+ module",
     "KMC420": "a trace that cannot be read, or is not there, where its name is nearly that of one or not",
     "KMC422": "the shape of a trace, in each format",
     "KMC423": "a value of a trace, in each format",

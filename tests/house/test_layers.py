@@ -24,7 +24,7 @@ ROOMS = {
     "kmc.engine": ("native", "layout", "loops", "files", "stores", "checkpoint", "search", "behaviour_graph", "lassos"),
     "kmc.shards": ("files", "storage", "level", "executors", "graph"),
     "kmc.story": ("parts", "explain"),
-    "kmc.cli": ("options", "reports", "saved", "text", "running", "commands"),
+    "kmc.cli": ("options", "reports", "saved", "text", "running", "modules", "commands"),
 }
 
 # The only layers that may import these packages.

@@ -14,8 +14,9 @@ from kmc.errors import EvaluationError, InvariantError
 from kmc.frontend.binding import bind
 from kmc.frontend.model import Model
 from kmc.frontend.shipped import find_model, find_spec_root
-from kmc.reference import simulation
-from kmc.reference.simulation import SimulationCounters, SimulationResult, simulate
+from kmc.reference import random_walks
+from kmc.reference.random_walks import SimulationCounters, SimulationResult
+from kmc.reference.simulation import simulate
 from kmc.reference.states.replay import check_violation, replay
 from kmc.result import Bound, Limits, Verdict, Violation
 
@@ -267,14 +268,14 @@ class TestEnds:
             if len(calls) == 3:
                 raise KeyboardInterrupt
 
-        monkeypatch.setattr(simulation, "PROGRESS_SECONDS", 0.0)
+        monkeypatch.setattr(random_walks, "PROGRESS_SECONDS", 0.0)
         model = model_of(tmp_path, COUNTER, NO_DEADLOCK)
         result = simulate(model, seed=1, depth=9, count=9, progress=interrupt_third)
         assert (result.interrupted, result.counters.generated, result.counters.behaviours) == (True, 3, 1)
 
     def test_progress_tells_how_far_it_has_come(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         told: list[int] = []
-        monkeypatch.setattr(simulation, "PROGRESS_SECONDS", 0.0)
+        monkeypatch.setattr(random_walks, "PROGRESS_SECONDS", 0.0)
         model = model_of(tmp_path, COUNTER, NO_DEADLOCK)
         simulate(model, seed=1, depth=3, count=2, progress=lambda counters: told.append(counters.generated))
         assert told == [1, 2, 3, 4]

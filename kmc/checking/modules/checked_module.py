@@ -6,14 +6,15 @@ no initial states and no temporal formulas in Python, so only `kmc.checking.modu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NoReturn
 
+from kmc.actions.relation import AssertionFailure
 from kmc.checking.modules.property_parts import PartKind, PropertyPart, property_parts
-from kmc.checking.modules.value_trees import tree_of
+from kmc.errors import EvaluationError
 from kmc.frontend.loader import Spec
 from kmc.frontend.model import Model
 from kmc.invariants.properties import (
@@ -27,7 +28,7 @@ from kmc.invariants.properties import (
     holds,
 )
 from kmc.lang.constants import Constant
-from kmc.lang.records import State
+from kmc.lang.records import State as SpecState
 from kmc.lang.tla import Naming
 from kmc.lang.tla import text as shown
 from kmc.liveness.formulas import TemporalProperty
@@ -35,7 +36,9 @@ from kmc.model_files.model_file import ModelFile, ModelValue
 from kmc.spec.variables import Variable, VariableTable
 from kmc.tla.resolved.model import ResolvedModel
 from kmc.tla.resolved.nodes import OperatorDefinition
-from kmc.tla.run.program import ModuleProgram
+from kmc.tla.run.program import ModuleProgram, ModuleStep, State
+from kmc.tla.values.failures import failed_assertion
+from kmc.tla.values.texts import tree_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,34 @@ class CheckedModule:
     of_states: tuple[JudgedPart, ...]
     of_steps: tuple[JudgedPart, ...]
     temporal: tuple[PropertyPart, ...]
+
+    def initial_states(self) -> Iterator[State]:
+        """Enumerate the initial states with TLC's multiplicity; EvaluationError KMC271 if there is none."""
+        behaviour = self.program.model.behaviour
+        assert behaviour is not None, "only a module with a behaviour has states"
+        count = 0
+        for state in self.program.initial_states():
+            count += 1
+            yield state
+        if not count:
+            place = behaviour.initial[0].place if behaviour.initial else None
+            message = "no state satisfies the initial predicate"
+            raise EvaluationError("KMC271", message, place, help="weaken it, or give other values to the constants")
+
+    def successors(self, state: State) -> list[ModuleStep]:
+        """Return the successors with TLC's multiplicity; KmcError where there are none, AssertionFailure of Assert."""
+        try:
+            return list(self.program.successors(state))
+        except EvaluationError as error:
+            if error.code != failed_assertion("").code:
+                raise
+            raise AssertionFailure(error.code, error.message, error.span, error.help, error.notes) from error
+
+    def is_in_model(self, state: State, source: State | None) -> bool:
+        """Return whether all constraints hold; `source` is None for an initial state."""
+        if not self.program.is_in_model(state):
+            return False
+        return source is None or self.program.is_step_in_model(source, state)
 
     @property
     def property_names(self) -> tuple[str, ...]:
@@ -133,7 +164,7 @@ def _spec(module: ResolvedModel, program: ModuleProgram) -> Spec:
         root=Path(module.path),
         files=frozenset(module.files),
         doc="",
-        state_class=State,
+        state_class=SpecState,
         init=_not_in_python,
         actions=(),
         other_actions=(),

@@ -5,14 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 from kmc.checking.modules.checked_module import CheckedModule
 from kmc.checking.modules.module_replay import check_module_violation, errors_at
 from kmc.checking.modules.module_states import ModuleStates
 from kmc.checking.modules.module_temporal import TemporalWork, temporal_work
 from kmc.checking.modules.module_trace import ModuleTraces, action_of
-from kmc.errors import EvaluationError, KmcError
+from kmc.errors import KmcError
 from kmc.process import cpu_seconds, peak_memory_bytes
 from kmc.reference.search_end import reported_verdict
 from kmc.reference.temporal.lasso_finder import LassosUnfinished
@@ -92,27 +91,16 @@ class ModuleSearch(ValueSearch):
         return
 
     def _beginnings(self) -> Iterable[State]:
-        behaviour = self._program.model.behaviour
-        assert behaviour is not None, "only a module with a behaviour is searched"
-        count = 0
-        for state in self._program.initial_states():
-            count += 1
-            yield state
-        if not count:
-            place = behaviour.initial[0].place if behaviour.initial else None
-            message = "no state satisfies the initial predicate"
-            raise EvaluationError("KMC271", message, place, help="weaken it, or give other values to the constants")
+        return self._module.initial_states()
 
-    def _in_model(self, state: State, source: Any) -> bool:
-        if not self._program.is_in_model(state):
-            return False
-        return source is None or self._program.is_step_in_model(source, state)
+    def _in_model(self, state: State, source: State | None) -> bool:
+        return self._module.is_in_model(state, source)
 
     def _steps(self, source: State) -> tuple[Sequence[tuple[str, State]], list[KmcError]]:
         steps: list[tuple[str, State]] = []
         errors: list[KmcError] = []
         try:
-            steps = [(action_of(step.label), step.state) for step in self._program.successors(source)]
+            steps = [(action_of(step.label), step.state) for step in self._module.successors(source)]
         except KmcError as error:
             errors.append(error)
         if self._temporal is not None:

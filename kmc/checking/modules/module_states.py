@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from kmc.checking.modules.value_trees import value_key
+from kmc.checking.modules.value_order import value_key
 from kmc.lang.order import SortKey
 from kmc.tla.run.program import ModuleProgram, State
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from kmc.checking.modules.checked_module import CheckedModule
 from kmc.checking.modules.module_states import ModuleStates
-from kmc.checking.modules.value_trees import value_key
+from kmc.checking.modules.value_order import value_key
 from kmc.errors import InternalError
 from kmc.reference.states.findings import Finding
 from kmc.reference.states.state_graph import StateGraph

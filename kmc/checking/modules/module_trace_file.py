@@ -9,18 +9,15 @@ from pathlib import Path
 from kmc import __version__
 from kmc.checking.modules.checked_module import CheckedModule
 from kmc.checking.modules.module_trace import action_of
-from kmc.checking.modules.value_trees import tree_of
 from kmc.errors import KmcError, Span, TraceError
 from kmc.lang.tla import Tla, TlaSeq
 from kmc.result import Trace, TraceStep, Violation
 from kmc.tla.resolved.nodes import OperatorDefinition
 from kmc.tla.run.program import ModuleProgram, State
 from kmc.tla.values.kinds import FunctionValue
+from kmc.tla.values.texts import tree_of
 from kmc.trace.tla_text import parse_value
-from kmc.trace.untyped_trace import FileStep, TraceFile
-
-TLA = "TLA+"
-"""The `language` of a trace of a module."""
+from kmc.trace.untyped_trace import TLA, FileStep, TraceFile
 
 
 def module_trace_file(module: CheckedModule, violation: Violation) -> TraceFile:
@@ -35,7 +32,11 @@ def module_trace_file(module: CheckedModule, violation: Violation) -> TraceFile:
         "digest": model.digest,
         "kmc_version": __version__,
     }
-    shown = _aliased(module.program, trace) or [_variables(module.program, step.state) for step in trace.steps]
+    aliased = _aliased(module.program, trace)
+    alias = module.program.model.alias
+    if aliased is not None and alias is not None:
+        about["alias"] = alias.name
+    shown = aliased or [_variables(module.program, step.state) for step in trace.steps]
     actions = _definitions(module.program)
     steps = tuple(
         _file_step(step, variables, actions.get(step.action or ""))
@@ -48,6 +49,14 @@ def module_trace_file(module: CheckedModule, violation: Violation) -> TraceFile:
         closing = _file_step(cycle.closing, shown[cycle.back_to - 1], actions.get(cycle.closing.action or ""))
     known = {key: text for key, text in about.items() if text}
     return TraceFile(tuple(shown[0]), steps, loop, known, closing)
+
+
+def alias_warnings(module: CheckedModule, file: TraceFile) -> tuple[str, ...]:
+    """Return a warning if the model has an ALIAS that a trace could not show."""
+    alias = module.program.model.alias
+    if alias is None or "alias" in file.about:
+        return ()
+    return (f"ALIAS {alias.name} is not a record in every state of the trace, so the trace shows the variables.",)
 
 
 def _variables(program: ModuleProgram, state: State) -> dict[str, Tla]:

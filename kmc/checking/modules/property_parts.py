@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from kmc.checking.modules.levels import ExpressionLevel, level_of
+from kmc.tla.resolved.levels import ACTION, CONSTANT, STATE, TEMPORAL, level_of
 from kmc.tla.resolved.model import ResolvedModel
 from kmc.tla.resolved.nodes import (
     AlwaysExpr,
@@ -22,6 +22,7 @@ from kmc.tla.resolved.nodes import (
     DisjunctionExpr,
     Expression,
     LambdaExpr,
+    LetExpr,
     OperatorDefinition,
     OperatorReferenceExpr,
     QuantifiedExpr,
@@ -40,10 +41,10 @@ class PartKind(Enum):
 
 
 _LEVELS = {
-    PartKind.INITIAL: ExpressionLevel.STATE,
-    PartKind.INVARIANT: ExpressionLevel.STATE,
-    PartKind.STEP: ExpressionLevel.STEP,
-    PartKind.TEMPORAL: ExpressionLevel.TEMPORAL,
+    PartKind.INITIAL: STATE,
+    PartKind.INVARIANT: STATE,
+    PartKind.STEP: ACTION,
+    PartKind.TEMPORAL: TEMPORAL,
 }
 
 
@@ -79,12 +80,12 @@ def _divided(definition: OperatorDefinition) -> Iterator[PropertyPart]:
         if items:
             body = items[0] if len(items) == 1 else ConjunctionExpr(tuple(items), place=definition.place)
             title = definition.name if len(formulas) == 1 else f"{definition.name} ({kind.value})"
-            part = replace(definition, name=title, body=body, level=int(_LEVELS[kind]))
+            part = replace(definition, name=title, body=body, level=_LEVELS[kind])
             yield PropertyPart(kind, definition.name, title, part)
 
 
 def _parts(formula: Expression) -> Iterator[tuple[PartKind, Expression]]:
-    if level_of(formula) <= ExpressionLevel.STATE:
+    if level_of(formula) <= STATE:
         yield PartKind.INITIAL, formula
         return
     match formula:
@@ -95,6 +96,9 @@ def _parts(formula: Expression) -> Iterator[tuple[PartKind, Expression]]:
             yield from _parts(inner)
         case AlwaysExpr(body=body):
             yield from _always(body)
+        case LetExpr():
+            for kind, part in _parts(formula.body):
+                yield kind, replace(formula, body=part)
         case QuantifiedExpr(kind="\\A") if _is_over_constants(formula):
             for kind, part in _parts(formula.body):
                 yield kind, replace(formula, body=part)
@@ -105,7 +109,7 @@ def _parts(formula: Expression) -> Iterator[tuple[PartKind, Expression]]:
 def _always(body: Expression) -> Iterator[tuple[PartKind, Expression]]:
     """Yield the parts of `[]body`."""
     level = level_of(body)
-    if level <= ExpressionLevel.STATE:
+    if level <= STATE:
         yield PartKind.INVARIANT, body
         return
     match body:
@@ -120,6 +124,9 @@ def _always(body: Expression) -> Iterator[tuple[PartKind, Expression]]:
             yield from _always(inner)
         case ApplyExpr() if (applied := _unfolded(body)) is not None:
             yield from _always(applied)
+        case LetExpr():
+            for kind, part in _always(body.body):
+                yield kind, replace(body, body=part)
         case QuantifiedExpr(kind="\\A") if _is_over_constants(body):
             for kind, part in _always(body.body):
                 yield kind, replace(body, body=part)
@@ -129,7 +136,7 @@ def _always(body: Expression) -> Iterator[tuple[PartKind, Expression]]:
 
 def _is_over_constants(formula: QuantifiedExpr) -> bool:
     """Return whether the sets of a quantifier are the same in all states, so that it commutes with `[]`."""
-    return all(level_of(one.domain) is ExpressionLevel.CONSTANT for one in formula.ranges)
+    return all(level_of(one.domain) == CONSTANT for one in formula.ranges)
 
 
 def _unfolded(applied: ApplyExpr) -> Expression | None:
@@ -143,7 +150,7 @@ def _unfolded(applied: ApplyExpr) -> Expression | None:
     for parameter, argument in zip(operator.parameters, arguments, strict=True):
         if parameter.arity or isinstance(argument, OperatorReferenceExpr | LambdaExpr):
             return None
-        if level_of(argument) is not ExpressionLevel.CONSTANT:
+        if level_of(argument) != CONSTANT:
             return None
         only = SetEnumerationExpr((argument,), place=argument.place)
         ranges.append(BoundRange((parameter,), only, place=argument.place))

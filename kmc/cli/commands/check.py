@@ -20,6 +20,8 @@ from kmc.checking.result_json import failure_json
 from kmc.checking.result_text import verdict_lines
 from kmc.checking.selection import folder_hint, only_spec_in
 from kmc.cli.commands.check_all import AllOptions, all_options, check_all, chosen_models, take_all_options
+from kmc.cli.modules.checking import check_module_as_asked
+from kmc.cli.modules.module_argument import CHECK_OPTIONS, is_module, refuse_other_options
 from kmc.cli.options.check_options import CheckOptions
 from kmc.cli.options.completion import MODEL_TYPE, SPEC_TYPE
 from kmc.cli.options.fingerprint_width import fingerprint_option
@@ -68,9 +70,9 @@ _EPILOG = """\b
 Examples:
   kmc check kraft                              the model `smoke`
   kmc check kraft restarts --expect            0 if the manifest's result comes out, here a violation
-  kmc check kraft large --shards 4 --timeout 10m   states on disk, not in memory
   kmc check die_hard --all --junit report.xml  every model, finding and mutant, as the manifest expects it
   kmc check ./my_spec --strict --json | jq .distinct
+  kmc check Lease.tla Lease.cfg                a TLA+ module, as TLC checks it
 
 \b
 Exit status, as TLC's:
@@ -174,12 +176,13 @@ Exit status, as TLC's:
 )
 @click.option("--quiet", is_flag=True, help="No progress; print only the verdict, the trace and the counts.")
 @debug_option
-@click.pass_obj
-def check(words: tuple[str, ...], /, **given: Any) -> int:
+@click.pass_context
+def check(context: click.Context, /, **given: Any) -> int:
     """Explore every state that SPEC can reach with the constants of MODEL, and test its properties in each.
 
     SPEC is the name of a shipped spec or the folder of your own. MODEL is a name from its manifest or a .cfg file; by
     default it is `smoke`. For a spec without a manifest, all its invariants are checked, with the constants of --set.
+    SPEC may be a TLA+ module too: kmc check X.tla checks it with the model in X.cfg, as TLC does (docs/tla.md).
 
     The result goes to stdout, progress to stderr, and the run is saved under .kmc/runs. A violation is shown with a
     shortest trace. The last line is the verdict; it begins with OK, BOUND, VIOLATION or the like.
@@ -188,12 +191,16 @@ def check(words: tuple[str, ...], /, **given: Any) -> int:
     SPEC, with other bounds and threads if you like.
     """
     wishes = take_all_options(given)
-    options = CheckOptions(words=without_secrets(words or ()), **given)
+    options = CheckOptions(words=without_secrets(context.obj or ()), **given)
     if options.as_json and options.output == GITHUB:
         raise click.UsageError("--json prints one object, and no annotations: leave out --format github")
-    if wishes.is_given:
+    if is_module(options.spec):
+        refuse_other_options(context, CHECK_OPTIONS)
+        options = replace(options, engine=Engine.PYTHON.value)
+    elif wishes.is_given:
         return _check_all(options, wishes)
-    options = with_implied_options(_with_meant_spec(options))
+    else:
+        options = with_implied_options(_with_meant_spec(options))
     refuse_unwritable(options.junit)
     if options.junit is not None:
         write_unfinished(options.junit, junit_begun(options.spec or options.resume or "", options.model))
@@ -242,6 +249,8 @@ def _run(run: HeldRun) -> tuple[CheckReport, ResultFiles]:
     if run.options.resume is not None:
         options, run.directory = open_resumed(run.options)
         run.options = replace(options, words=whole_command(options), keep_states=_keeps(options))
+    if is_module(run.options.spec):
+        return check_module_as_asked(run.options, run.began)
     if run.options.engine == Engine.PYTHON.value:
         return _run_model(run)
     # Imported here, because the modules of the native engine take a fifth of a second.

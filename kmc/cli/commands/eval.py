@@ -10,6 +10,8 @@ from typing import Any
 import click
 
 from kmc.checking.model_choice import choose_model
+from kmc.cli.modules.evaluating import evaluate_in_module
+from kmc.cli.modules.module_argument import is_module
 from kmc.cli.options.shared_options import debug_option, json_option, set_option
 from kmc.cli.saved.saved_runs import ITF_NAME, recorded_spec
 from kmc.cli.saved.trace_place import LAST, RUN_DIR, TracePlace, trace_place
@@ -29,10 +31,10 @@ from kmc.trace.itf import itf_value
 _EPILOG = """\b
 Examples:
   kmc eval last 'st.servers[n2]'                     in the last state of the newest trace
-  kmc eval last#5 'len(messages)'                    a field of the state without st.
   kmc eval last#5 NoIllegalState                     a property
   kmc eval last#4 'nxt.servers[n2].state'            in the state after it
   kmc eval kraft restarts '{s for s in Server}'      in the initial state of a model
+  kmc eval Lease.tla Lease.cfg 'term + 1'            in the initial state of a TLA+ module
 
 \b
 Exit status: 0 the expression has a value; 2 it is wrong, or the command line is;
@@ -83,9 +85,15 @@ def evaluate(
     The state is number N of TRACE, by default the last one. TRACE is a file, the folder of a run, or `last` for the
     newest run with a trace. With SPEC and MODEL, it is the initial state.
 
+    SPEC may be a TLA+ module: kmc eval X.tla X.cfg EXPR evaluates an expression of TLA+ in its initial state.
+
     EXPR may name what the spec's files define, the members of its sets (n1), the state (st), the state after it in the
     trace (nxt), and the fields of the state without `st.`. The name of a property says whether that holds.
     """
+    if words and is_module(words[0]):
+        if spec is not None or model is not None:
+            raise click.UsageError("--spec and --model are for a trace: leave them out")
+        return evaluate_in_module(words, sets, as_json=as_json)
     point = _place(words, spec, model, sets, run_dir)
     asked = expression(point.model.spec, words[-1])
     if asked.needs_successor and point.successor is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -19,8 +19,12 @@ from kmc.amounts import seconds_in_words
 from kmc.checking.counterexample import Counterexample, counterexample
 from kmc.checking.explained_trace import ExplainedTrace
 from kmc.checking.model_choice import choose_model, start_state
+from kmc.checking.modules.check_module import ModuleRequest, configuration_text, load_module, require_behaviour
+from kmc.checking.modules.module_counterexample import module_counterexample
+from kmc.checking.modules.module_simulation import ModuleSimulation
 from kmc.checking.result_json import UNEXPLAINED, error_json, violation_json
 from kmc.checking.result_text import violation_lines
+from kmc.cli.modules.module_argument import SIMULATE_OPTIONS, configuration_of, is_module, refuse_other_options
 from kmc.cli.options.completion import MODEL_TYPE, SPEC_TYPE
 from kmc.cli.options.shared_options import (
     color_option,
@@ -47,11 +51,10 @@ from kmc.error_text import shown_path
 from kmc.errors import ExitStatus, KmcError, SystemFault
 from kmc.frontend.model import Model
 from kmc.invariants.kinds import Role, kind_of
-from kmc.lang.records import State
 from kmc.model_files.model_file import render_cfg
-from kmc.reference.simulation import SimulationCounters, SimulationResult
-from kmc.reference.simulation import simulate as run_behaviours
-from kmc.result import Limits, Verdict
+from kmc.reference.random_walks import SimulationCounters, SimulationResult, WalkOptions
+from kmc.reference.simulation import simulate_spec
+from kmc.result import Limits, Verdict, Violation
 
 SEEDS = 2**31
 
@@ -150,15 +153,17 @@ class Simulated:
 @run_dir_options
 @click.option("--quiet", is_flag=True, help="No progress and no coverage.")
 @debug_option
-@click.pass_obj
-def simulate(words: tuple[str, ...], /, **given: Any) -> int:
+@click.pass_context
+def simulate(context: click.Context, /, **given: Any) -> int:
     """Run random behaviours of SPEC with the constants of MODEL, and test the properties in every state they reach.
 
     Meant for state spaces that no search can finish. A seed gives the same behaviours on every machine. The trace of a
-    violation is saved; it need not be a shortest one.
+    violation is saved; it need not be a shortest one. SPEC may be a TLA+ module, and MODEL its .cfg file.
     """
-    options = SimulateOptions(words=tuple(words or ()), **given)
+    options = SimulateOptions(words=tuple(context.obj or ()), **given)
     try:
+        if is_module(options.spec):
+            refuse_other_options(context, SIMULATE_OPTIONS)
         if options.start is not None and not options.spec:
             spec, model = spec_of_start(options.start, options.run_dir, quiet=options.quiet)
             options = replace(options, spec=spec, model=model)
@@ -178,17 +183,54 @@ def simulate(words: tuple[str, ...], /, **given: Any) -> int:
     return done.status
 
 
-def _run(options: SimulateOptions) -> Simulated:
+@dataclass(frozen=True, slots=True)
+class _Subject:
+    """What is simulated: a model as people see it, the text of its model file, and how it is run and replayed."""
+
+    model: Model
+    warnings: tuple[str, ...]
+    text: str
+    run: Callable[[WalkOptions], SimulationResult]
+    replayed: Callable[[Violation], Counterexample]
+
+
+def _spec_of(options: SimulateOptions) -> _Subject:
     model = choose_model(options.spec, options.model, options.sets, options.deadlock).model
     start, warnings = start_state(options.start, model)
+    return _Subject(
+        model,
+        warnings,
+        render_cfg(model.file),
+        lambda walk: simulate_spec(model, start, walk),
+        lambda violation: counterexample(model, violation, start),
+    )
+
+
+def _module_of(options: SimulateOptions) -> _Subject:
+    path = configuration_of(options.spec, options.model)
+    request = ModuleRequest(Path(options.spec), path, options.sets, deadlock=options.deadlock)
+    module = load_module(request)
+    require_behaviour(module)
+    return _Subject(
+        module.model,
+        tuple(module.program.model.warnings),
+        configuration_text(request),
+        lambda walk: ModuleSimulation(module, walk).run(),
+        lambda violation: module_counterexample(module, violation),
+    )
+
+
+def _run(options: SimulateOptions) -> Simulated:
+    subject = _module_of(options) if is_module(options.spec) else _spec_of(options)
+    model = subject.model
     folder = None
     if not options.no_run_dir:
         folder = new_run_folder(Path(options.run_dir), model.spec.name, model.name, datetime.now())
-    result = _behaviours(options, model, start)
-    trace = counterexample(model, result.violation, start) if result.violation is not None else None
-    done = Simulated(model, result, warnings, trace, folder)
+    result = _behaviours(options, subject)
+    trace = subject.replayed(result.violation) if result.violation is not None else None
+    done = Simulated(model, result, subject.warnings, trace, folder)
     if folder is not None:
-        known = {MODEL_NAME: render_cfg(model.file), **(trace_files(trace.file) if trace is not None else {})}
+        known = {MODEL_NAME: subject.text, **(trace_files(trace.file) if trace is not None else {})}
         for name, text in known.items():
             folder.write(name, text)
         folder.write(RESULT_NAME, json.dumps(simulation_json(done), indent=2))
@@ -199,7 +241,8 @@ def _explain(options: SimulateOptions, done: Simulated, trace: Counterexample) -
     """Tell the trace of a simulation that has been saved, and save the explanation too."""
     again = command_again((*options.words, *_seed(options, done.result)))
     if done.trace_path is not None:
-        trace.commands = (again, explore_command(options.spec, done.trace_path))
+        walk_on = () if is_module(options.spec) else (explore_command(options.spec, done.trace_path),)
+        trace.commands = (again, *walk_on)
     explanation = trace.explained(options.trace_mode, text_width(options.width))
     if explanation.failure is not None and "--debug" in options.words:
         show([explanation.failure.text], stderr())
@@ -216,7 +259,7 @@ def _explain(options: SimulateOptions, done: Simulated, trace: Counterexample) -
     return done
 
 
-def _behaviours(options: SimulateOptions, model: Model, start: State) -> SimulationResult:
+def _behaviours(options: SimulateOptions, subject: _Subject) -> SimulationResult:
     with StatusLine(stderr(), quiet=options.quiet) as line:
 
         def progress(counters: SimulationCounters) -> None:
@@ -226,15 +269,9 @@ def _behaviours(options: SimulateOptions, model: Model, start: State) -> Simulat
                     f"{counters.generated:,} states generated, {seconds_in_words(counters.seconds)}."
                 )
 
-        return run_behaviours(
-            model,
-            seed=random.SystemRandom().randrange(SEEDS) if options.seed is None else options.seed,
-            depth=options.depth,
-            count=options.number,
-            start=start,
-            progress=progress,
-            limits=Limits(seconds=options.timeout, memory_bytes=options.memory),
-        )
+        seed = random.SystemRandom().randrange(SEEDS) if options.seed is None else options.seed
+        limits = Limits(seconds=options.timeout, memory_bytes=options.memory)
+        return subject.run(WalkOptions(seed, options.depth, options.number, limits, progress))
 
 
 def _lines(options: SimulateOptions, done: Simulated) -> Iterator[Text | str]:

@@ -2,7 +2,7 @@ r"""Values as text, as TLC prints them, and as the neutral trees of `kmc.lang.tl
 
 from __future__ import annotations
 
-from kmc.lang.tla import Tla, TlaMap, TlaRecord, TlaSeq, TlaSet
+from kmc.lang.tla import Tla, TlaMap, TlaRecord, TlaSeq, TlaSet, TlaText
 from kmc.tla.values.kinds import FunctionValue, TlaBoolean, TlaModelValue, Value
 from kmc.tla.values.order import items_in_order, ordered, written
 
@@ -12,26 +12,26 @@ def text_of(value: Value) -> str:
     return written(value)
 
 
-def tree_of(value: Value, quoted: bool = False) -> Tla:
-    """Return a value as a neutral tree. A string becomes its characters or, `quoted`, its TLA+ text."""
+def tree_of(value: Value) -> Tla:
+    """Return a value as a neutral tree. An infinite set, which only a constant can be, is its text."""
     if isinstance(value, TlaBoolean):
         return value.holds
     if isinstance(value, int):
         return value
     if isinstance(value, str):
-        return text_of(value) if quoted else value
+        return TlaText(value)
     if isinstance(value, TlaModelValue):
         return value.name
     if isinstance(value, frozenset):
-        return TlaSet(tuple(tree_of(element, quoted) for element in ordered(value)))
+        return TlaSet(tuple(map(tree_of, ordered(value))))
     if isinstance(value, tuple):
-        return TlaSeq(tuple(tree_of(element, quoted) for element in value))
+        return TlaSeq(tuple(map(tree_of, value)))
     if isinstance(value, FunctionValue):
-        return _tree_of_function(value, quoted)
-    return TlaSet(tuple(tree_of(element, quoted) for element in value.elements()))
+        return _tree_of_function(value)
+    return TlaSet(tuple(map(tree_of, value.elements()))) if value.is_finite else written(value)
 
 
-def _tree_of_function(value: FunctionValue, quoted: bool) -> Tla:
+def _tree_of_function(value: FunctionValue) -> Tla:
     if value.domain.are_strings:
-        return TlaRecord(tuple((str(name), tree_of(field, quoted)) for name, field in items_in_order(value)))
-    return TlaMap(tuple((tree_of(key, quoted), tree_of(image, quoted)) for key, image in items_in_order(value)))
+        return TlaRecord(tuple((str(name), tree_of(field)) for name, field in items_in_order(value)))
+    return TlaMap(tuple((tree_of(key), tree_of(image)) for key, image in items_in_order(value)))

@@ -42,6 +42,7 @@ HOSTILE = {
     "text file": "file.txt",
     "binary file": "binary.json",
     "python file": "mistake.py",
+    "module": "mistake.tla",
     "link in a circle": "circle",
     "broken link": "broken.json",
     "folder of no spec": "empty",
@@ -79,6 +80,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("file.txt").write_text("text")
     Path("binary.json").write_bytes(bytes(range(256)))
     Path("mistake.py").write_text("def (:\n")
+    Path("mistake.tla").write_text("---- MODULE mistake ----\nInit == \n")
     Path("circle").symlink_to("circle")
     Path("broken.json").symlink_to("nowhere.json")
     Path("empty").mkdir()

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from kmc.errors import EvaluationError
-from kmc.lang.tla import TlaMap, TlaRecord, TlaSeq, TlaSet
+from kmc.lang.tla import TlaMap, TlaRecord, TlaSeq, TlaSet, text
 from kmc.tla.values import sequences, sets
 from kmc.tla.values.functions import applied, function_of, merged, replaced
 from kmc.tla.values.kinds import FALSE, TRUE, FunctionValue, SymbolicSet, TlaModelValue, Value
@@ -123,7 +123,7 @@ def test_values_become_trees_for_every_format() -> None:
     record = function_of({"log": (1, 2), "of": function_of({A: "x"}), "in": frozenset((TRUE,))})
     expected = (("in", TlaSet((True,))), ("log", TlaSeq((1, 2))), ("of", TlaMap((("n2", "x"),))))
     assert tree_of(record) == TlaRecord(expected)
-    assert tree_of("x", quoted=True) == '"x"'
+    assert text(tree_of("x")) == '"x"'
 
 
 SYMBOLIC: list[SymbolicSet] = [

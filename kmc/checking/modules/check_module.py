@@ -1,0 +1,158 @@
+"""The check of a TLA+ module: assumptions, search, counterexample, postcondition; its outcome is that of any check.
+
+Invariant: every counterexample has been replayed by the module's own formulas before it is returned.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from kmc.checking.model_choice import ChosenModel
+from kmc.checking.modules.checked_module import CheckedModule, checked_module
+from kmc.checking.modules.figures import with_figures
+from kmc.checking.modules.module_counterexample import module_counterexample
+from kmc.checking.modules.module_search import ENGINE, ModuleSearch
+from kmc.checking.modules.module_trace_file import alias_warnings
+from kmc.checking.outcome import Outcome, judge, with_differences
+from kmc.checking.request import Acceptance, CheckRequest, Engine, OptionNaming, command_line_name
+from kmc.errors import AssumptionError, KmcError, ModelError
+from kmc.memory_limit import refuse_low_limit
+from kmc.model_files.model_file import parse_set
+from kmc.process import cpu_seconds, memory_bytes, peak_memory_bytes
+from kmc.result import Counters, Limits, Result, Verdict
+from kmc.tla.names.loading import load_model
+from kmc.tla.run.program import ModuleProgram
+from kmc.tla.values.kinds import TRUE
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleRequest:
+    """The check of a module: a path, its `.cfg` file, values of constants, limits, and which results are accepted.
+
+    `deadlock` overrides the `.cfg` file. `sets` are texts `NAME=VALUE`. Loading counts against the time of `limits`.
+    """
+
+    module: Path
+    configuration: Path | None = None
+    sets: tuple[str, ...] = ()
+    limits: Limits = field(default_factory=Limits)
+    deadlock: bool | None = None
+    keep_going: bool = False
+    acceptance: Acceptance = field(default_factory=Acceptance)
+    naming: OptionNaming = command_line_name
+    began: float = field(default_factory=time.monotonic)
+
+
+def load_module(request: ModuleRequest) -> CheckedModule:
+    """Return the module of a request, ready to be searched; KmcError for what is wrong or not supported."""
+    constants = tuple(map(parse_set, request.sets))
+    resolved = load_model(request.module, request.configuration, constants)
+    return checked_module(ModuleProgram(resolved), request.deadlock)
+
+
+def check_module(request: ModuleRequest, progress: Callable[[Counters], None] | None = None) -> Outcome:
+    """Load a module, explore its states, test its properties, and judge the result.
+
+    `progress` is called about once a second with the counters. Raises KmcError for mistakes in the module or the `.cfg`
+    file; a violation, a bound and an interrupt are outcomes.
+    """
+    return check_loaded_module(request, load_module(request), progress)
+
+
+def check_loaded_module(
+    request: ModuleRequest, module: CheckedModule, progress: Callable[[Counters], None] | None = None
+) -> Outcome:
+    """Check a module that was loaded for this request, as `check_module` does."""
+    refuse_false_assumption(module)
+    behaviour = module.program.model.behaviour
+    if module.program.model.variables:
+        require_behaviour(module)
+    result = _without_behaviour(module) if behaviour is None else _searched(request, module, progress)
+    said = (*module.program.model.warnings, *module.program.warnings)
+    result = replace(result, warnings=(*result.warnings, *said))
+    example = module_counterexample(module, result.violation) if result.violation is not None else None
+    if example is not None:
+        result = replace(result, warnings=(*result.warnings, *alias_warnings(module, example.file)))
+    asked = CheckRequest(
+        ChosenModel(module.model, None, text=configuration_text(request)),
+        request.limits,
+        Engine.PYTHON,
+        keep_going=request.keep_going,
+        acceptance=request.acceptance,
+        naming=request.naming,
+        began=request.began,
+    )
+    outcome = replace(judge(asked, result), example=example)
+    if result.violation is None and result.verdict is not Verdict.INTERRUPTED:
+        outcome = with_differences(outcome, tuple(_false_postcondition(module, result)))
+    return outcome
+
+
+def require_behaviour(module: CheckedModule) -> None:
+    """Raise ModelError KMC357 for a module that has no behaviour to run, only assumptions."""
+    if module.program.model.behaviour is None:
+        raise ModelError(
+            "KMC357",
+            f"the module {module.model.spec.name} has no behaviour",
+            help="name it in the .cfg file: SPECIFICATION Spec, or INIT Init and NEXT Next",
+        )
+
+
+def refuse_false_assumption(module: CheckedModule) -> None:
+    """Raise AssumptionError KMC351 (exit status 10) if the constants break an ASSUME of the module."""
+    failed = module.program.failed_assumption()
+    if failed is not None:
+        name = f"the assumption {failed.name}" if failed.name is not None else "an assumption"
+        message = f"{name} is FALSE with these constants"
+        raise AssumptionError("KMC351", message, failed.place, help="give other values to the constants")
+
+
+def _searched(request: ModuleRequest, module: CheckedModule, progress: Callable[[Counters], None] | None) -> Result:
+    limits = request.limits
+    if limits.memory_bytes is not None:
+        refuse_low_limit(limits.memory_bytes, 0)
+    if limits.seconds is not None:
+        limits = replace(limits, seconds=max(0.0, limits.seconds - (time.monotonic() - request.began)))
+    return ModuleSearch(module, limits, keep_going=request.keep_going, progress=progress).run()
+
+
+def _without_behaviour(module: CheckedModule) -> Result:
+    """Return the result for a module that has assumptions and no behaviour."""
+    return Result(
+        verdict=Verdict.OK,
+        counters=Counters(0, 0, 0, 0, 0.0, memory_bytes()),
+        initial=0,
+        levels=(),
+        generated_by_action={},
+        properties=(),
+        violation=None,
+        bound=None,
+        unreached=(),
+        never_fired=(),
+        collision_bound=0.0,
+        cpu_seconds=cpu_seconds(),
+        peak_memory_bytes=peak_memory_bytes(),
+        engine=ENGINE,
+    )
+
+
+def _false_postcondition(module: CheckedModule, result: Result) -> Iterator[str]:
+    """Yield that the POSTCONDITION is not TRUE, or cannot be evaluated, after a search that found no violation."""
+    postcondition = module.program.model.postcondition
+    if postcondition is None or postcondition.body is None:
+        return
+    try:
+        if module.program.evaluate(with_figures(postcondition.body, result), None) is not TRUE:
+            yield f"the postcondition {postcondition.name} is FALSE"
+    except KmcError as error:
+        yield f"the postcondition {postcondition.name} cannot be evaluated: {error.message}"
+
+
+def configuration_text(request: ModuleRequest) -> str:
+    r"""Return the text of the `.cfg` file, with the constants of `--set` as comments."""
+    path = request.configuration
+    text = path.read_text(encoding="utf-8") if path is not None else ""
+    return "".join(f"\\* --set {given}\n" for given in request.sets) + text

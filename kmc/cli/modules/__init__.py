@@ -1,0 +1,1 @@
+"""Commands on TLA+ modules: the same commands as for Python specs, with another thing to check."""

@@ -1,0 +1,46 @@
+"""`kmc check X.tla`: the check of a module, with the files and texts of every check."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+from kmc.checking.modules.check_module import ModuleRequest, check_loaded_module, load_module
+from kmc.checking.request import Acceptance
+from kmc.cli.modules.module_argument import configuration_of
+from kmc.cli.options.check_options import CheckOptions
+from kmc.cli.reports.check_report import CheckReport
+from kmc.cli.running.program_start import program_start
+from kmc.cli.running.result_files import ResultFiles
+from kmc.cli.saved.saved_runs import ITF_NAME, new_run_folder
+from kmc.cli.text.conclusion import command_again
+from kmc.cli.text.console import stderr
+from kmc.cli.text.progress import Progress, StatusLine
+from kmc.cli.text.progress_text import Scale
+from kmc.process import available_bytes, memory_bytes
+
+
+def check_module_as_asked(options: CheckOptions, began: float) -> tuple[CheckReport, ResultFiles]:
+    """Check the module that the command line names; the run is saved unless `--no-run-dir` is given."""
+    request = ModuleRequest(
+        Path(options.spec),
+        configuration_of(options.spec, options.model),
+        options.sets,
+        options.limits,
+        options.deadlock,
+        options.keep_going,
+        Acceptance(options.bounded_ok, options.strict),
+        began=began,
+    )
+    module = load_module(request)
+    model = module.model
+    folder = None
+    if not options.no_run_dir:
+        folder = new_run_folder(Path(options.run_dir), model.spec.name, model.name, datetime.now())
+    scale = Scale(None, options.memory or memory_bytes() + available_bytes(), options.max_depth, 0)
+    with StatusLine(stderr(), quiet=options.quiet, began=program_start()) as line:
+        outcome = check_loaded_module(request, module, Progress(line, scale=scale))
+    trace_path = folder.path / ITF_NAME if folder is not None and outcome.example is not None else None
+    if outcome.example is not None:
+        outcome.example.commands = (command_again(options.words),)
+    return CheckReport(options, outcome, folder.path if folder is not None else None, trace_path), ResultFiles(folder)
