@@ -98,7 +98,7 @@ def check_native(
     Raises SpecError for a construct that is not compiled yet, KmcError when there is no initial state, and SystemFault
     when `directory` holds the run of another model.
     """
-    entered, model = time.monotonic(), with_premises(model.searched, limits.depth, start)
+    entered, model = time.monotonic(), with_premises(model.searched, start)
     try:
         with compiled_within(limits.seconds):
             compiled, temporal = _compiled(model, problem, fingerprint_bits)

@@ -69,7 +69,7 @@ class Search(ValueSearch):
         problem: TemporalProblem | None = None,
     ) -> None:
         limits = limits or Limits()
-        model = with_premises(model.searched, limits.depth, start)
+        model = with_premises(model.searched, start)
         spec = model.spec
         super().__init__(
             StateSet(spec.state_class, model.symmetry, model.view, _order(model, view_order)),

@@ -124,13 +124,36 @@ def test_nothing_is_reported_of_other_invariants(tmp_path: Path, monkeypatch: py
     assert [result.vacuous for result in results(model)] == [(), ()]
 
 
-def test_the_walk_finds_premises_within_the_limit_on_levels_only(tmp_path: Path) -> None:
-    model = clock_with(tmp_path, ["not st.x == 2 or not st.x == 5 or st.up", "not st.x == 2 or st.x < 9"])
-    assert [len(with_premises(model, depth).premises) for depth in (None, 4, 3, 2)] == [1, 1, 1, 2]
+@pytest.mark.parametrize(
+    ("depth", "steps", "names"), [(2, 0, ["Held0"]), (1, 0, ["Held0", "Held1"]), (1, 48, ["Held0"])]
+)
+def test_the_walk_and_the_states_explored_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, depth: int, steps: int, names: list[str]
+) -> None:
     # The successors of the last level are checked, too.
-    for depth, names in ((2, ["Held0"]), (1, ["Held0", "Held1"])):
-        for result in results(model, depth):
-            assert (result.verdict, [each.name for each in result.vacuous]) == (Verdict.BOUND_REACHED, names)
+    monkeypatch.setattr(open_premises, "STEPS_MAX", steps)
+    model = clock_with(tmp_path, ["not st.x == 2 or not st.x == 7 or st.up", "not st.x == 2 or st.x < 9"])
+    for result in results(model, depth):
+        assert (result.verdict, [each.name for each in result.vacuous]) == (Verdict.BOUND_REACHED, names)
+
+
+def test_a_run_with_other_limits_has_the_same_premises(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    clock_with(tmp_path / "clock", ["not st.x == 5 or st.x < 9"])
+    (tmp_path / "m.cfg").write_text("INVARIANT Held0\nCHECK_DEADLOCK FALSE\n", encoding="utf-8")
+    first = kmc("check", "clock/spec.py", "m.cfg", "--max-depth", "2", "--bounded-ok", "--run-dir", "saved")
+    assert first.exit_code == 0
+    (run,) = Path("saved").iterdir()
+    ran = kmc("check", "--resume", str(run), "--max-depth", "9")
+    assert (ran.exit_code, "Warning" in ran.stdout) == (0, False), ran.output
+
+
+@pytest.mark.parametrize("limit", ["CPU_SECONDS_MAX", "TRIES_MAX", "CHOICES_MAX"])
+def test_a_walk_that_takes_too_long_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
+    model = clock_with(tmp_path, ["not st.x == 5 or st.x < 9"])
+    assert with_premises(model).premises == ()
+    monkeypatch.setattr(open_premises, limit, 0)
+    assert len(with_premises(model).premises) == 1
 
 
 @pytest.mark.usefixtures("unwalked")
