@@ -277,3 +277,31 @@ def test_a_trace_that_does_not_replay_is_refused(states: list[int], reason: str)
     with pytest.raises(InternalError, match=reason) as raised:
         check_module_violation(module_of(LOW), replace(violation, trace=trace))
     assert raised.value.code == "KMC942"
+
+
+def test_a_successor_that_the_relation_does_not_have_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = module_of(LOW)
+    successors = module.program.successors
+
+    def with_another(state: State) -> Iterator[ModuleStep]:
+        yield from successors(state)
+        yield ModuleStep("Left", None, (9,))
+
+    monkeypatch.setattr(module.program, "successors", with_another)
+    with pytest.raises(InternalError, match="the step Left to state 2 does not satisfy the next-state relation"):
+        ModuleSearch(module).run()
+
+
+def test_a_parent_that_does_not_lead_to_its_state_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kmc.checking.modules.module_trace.chain_of", lambda graph, finding: [0])
+    with pytest.raises(InternalError, match="no step of the module leads to the next state") as raised:
+        searched(LOW)
+    assert raised.value.code == "KMC941"
+
+
+def test_a_successor_that_is_dropped_changes_the_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = module_of(DIAMOND)
+    successors = module.program.successors
+    monkeypatch.setattr(module.program, "successors", lambda state: iter(list(successors(state))[:-1]))
+    result = ModuleSearch(module).run()
+    assert (result.counters.generated, result.counters.distinct) == (4, 4)
