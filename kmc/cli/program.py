@@ -44,6 +44,7 @@ GROUPS = {
     },
     "Write specs": {
         "new": ("new:new_spec", "Write the folder of a new spec, with models and tests."),
+        "translate": ("translate:translate", "Write a TLA+ module as a spec of kmc's language."),
         "conform": ("conform:conform", "Compare a spec with TLA+, step by step."),
     },
     "Large models and their states": {

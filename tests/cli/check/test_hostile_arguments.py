@@ -70,6 +70,7 @@ LINES: dict[str, Sequence[str]] = {
     "specs": ("die_hard",),
     "states": ("run",),
     "trace": ("trace.itf.json",),
+    "translate": ("nowhere.tla", "made"),
 }
 
 

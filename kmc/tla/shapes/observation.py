@@ -1,0 +1,189 @@
+"""Observation: the shapes of the variables of a model in a breadth-first prefix of its states and in random walks.
+
+Walks reach what a prefix does not: a message that is sent late. Bounds that were only observed are guesses, so
+`Observation.is_complete` says whether all states of the model were seen.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Generator, Hashable, Iterator
+from dataclasses import dataclass
+
+from kmc.tla.run.program import ModuleProgram, State
+from kmc.tla.shapes.shape import (
+    BOOLEAN,
+    NOTHING,
+    AtomShape,
+    MapShape,
+    NumberShape,
+    RecordKey,
+    RecordTable,
+    SequenceShape,
+    SetShape,
+    Shape,
+    UnionShape,
+    alternatives_of,
+    join,
+    join_all,
+    tuple_key,
+)
+from kmc.tla.values.kinds import FunctionValue, SymbolicSet, TlaBoolean, TlaModelValue, Value
+
+_WALK_LENGTH = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """The shapes of the variables, in the order of the model, and of the fields of all records in them."""
+
+    variables: tuple[Shape, ...]
+    records: RecordTable
+    is_complete: bool
+    states: int
+
+
+class Observer:
+    """Finds the shape of values; `field_names` are the names that a module uses as fields of records."""
+
+    def __init__(self, field_names: frozenset[str]) -> None:
+        self.records = RecordTable(field_names)
+        self._known: dict[Value, Shape] = {}
+
+    def shape_of(self, value: Value) -> Shape:
+        """Return the shape of one value."""
+        known = self._known.get(value)
+        if known is None:
+            known = self._known[value] = self._shape(value)
+        return known
+
+    def _shape(self, value: Value) -> Shape:
+        match value:
+            case TlaBoolean():
+                return BOOLEAN
+            case int():
+                return NumberShape(value, value)
+            case str() | TlaModelValue():
+                return AtomShape(frozenset((value,)))
+            case frozenset():
+                return SetShape(join_all(map(self.shape_of, value)))
+            case tuple():
+                items = tuple(map(self.shape_of, value))
+                return SequenceShape(join_all(items), len(items), len(items), items)
+            case FunctionValue():
+                return self._function(value)
+            case SymbolicSet():
+                return SetShape(join_all(map(self.shape_of, value.elements())))
+
+    def _function(self, value: FunctionValue) -> Shape:
+        keys, values = value.domain.keys, [self.shape_of(item) for item in value.values]
+        names = [key for key in keys if isinstance(key, str)]
+        if self.records.is_record(keys):
+            order = sorted(range(len(names)), key=names.__getitem__)
+            return self.records.add(
+                RecordKey(tuple(names[index] for index in order)), [values[index] for index in order]
+            )
+        return MapShape(join_all(map(self.shape_of, keys)), join_all(values), frozenset(keys))
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedExtent:
+    """How much is observed: states breadth first and, if these are not all, random steps from a seed."""
+
+    states_max: int = 2_000
+    steps_max: int = 2_000
+    seed: int = 1
+
+
+def observe(program: ModuleProgram, field_names: frozenset[str], extent: ObservedExtent) -> Observation:
+    """Observe the states of a model; `field_names` are the fields of its records."""
+    observer = Observer(field_names)
+    shapes: list[Shape] = [NOTHING] * len(program.model.variables)
+    count, is_complete = 0, False
+    prefix = _prefix(program, extent.states_max)
+    try:
+        while True:
+            _join_state(observer, shapes, next(prefix))
+            count += 1
+    except StopIteration as end:
+        is_complete = bool(end.value)
+    if not is_complete:
+        for state in _walks(program, extent.steps_max, extent.seed):
+            _join_state(observer, shapes, state)
+            count += 1
+    return _settled_observation(observer.records, shapes, is_complete, count)
+
+
+def _join_state(observer: Observer, shapes: list[Shape], state: State) -> None:
+    for index, value in enumerate(state):
+        shapes[index] = join(shapes[index], observer.shape_of(value))
+
+
+def _prefix(program: ModuleProgram, states_max: int) -> Generator[State, None, bool]:
+    """Enumerate states breadth first, successors outside of the model too; the result is whether these were all."""
+    known: set[Hashable] = set()
+    queue: list[State] = []
+    for state in program.initial_states():
+        if state not in known:
+            known.add(state)
+            queue.append(state)
+    for state in queue:
+        yield state
+        if len(queue) > states_max:
+            return False
+        if program.is_in_model(state):
+            for step in program.successors(state):
+                if step.state not in known:
+                    known.add(step.state)
+                    queue.append(step.state)
+    return True
+
+
+def _walks(program: ModuleProgram, steps_max: int, seed: int) -> Iterator[State]:
+    """Walk at random from initial states; each walk stays in the model and ends after 60 steps or without successor."""
+    choice = random.Random(seed)
+    initial = [state for _, state in zip(range(1000), program.initial_states(), strict=False)]
+    steps = 0
+    while steps < steps_max and initial:
+        state = choice.choice(initial)
+        for _ in range(_WALK_LENGTH):
+            successors = [step.state for step in program.successors(state) if step.state != state]
+            inside = [successor for successor in successors if program.is_in_model(successor)]
+            steps += 1
+            if not inside:
+                break
+            state = choice.choice(inside)
+            yield state
+
+
+def _settled_observation(records: RecordTable, shapes: list[Shape], is_complete: bool, count: int) -> Observation:
+    table = RecordTable(records.names)
+    for key, fields in records.fields.items():
+        table.add(key, [settled(fields[name], table) for name in key.fields])
+    return Observation(tuple(settled(shape, table) for shape in shapes), table, is_complete, count)
+
+
+def settled(shape: Shape, records: RecordTable, *, in_set: bool = False) -> Shape:
+    """Return the shape in which sequences of one length are functions on 1..n, or tuples where kinds are mixed."""
+    match shape:
+        case UnionShape():
+            return join_all(settled(plain, records, in_set=in_set) for plain in alternatives_of(shape))
+        case SetShape():
+            return SetShape(settled(shape.element, records, in_set=True))
+        case MapShape():
+            key = settled(shape.key, records, in_set=True)
+            return MapShape(key, settled(shape.value, records), shape.domain)
+        case SequenceShape():
+            return _settled_sequence(shape, records, in_set)
+        case _:
+            return shape
+
+
+def _settled_sequence(shape: SequenceShape, records: RecordTable, in_set: bool) -> Shape:
+    if shape.longest == 0 or shape.shortest != shape.longest:
+        return SequenceShape(settled(shape.element, records), shape.shortest, shape.longest)
+    items = [settled(item, records) for item in shape.items]
+    if in_set or len({type(item) for item in items}) > 1:
+        return records.add(tuple_key(items), items)
+    domain: frozenset[object] = frozenset(range(1, shape.shortest + 1))
+    return MapShape(NumberShape(1, shape.longest), join_all(items), domain)

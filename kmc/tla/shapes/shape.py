@@ -1,0 +1,230 @@
+r"""Shapes of values: kinds with bounds, joined from values that were seen and from expressions that are assigned.
+
+Invariant: `join` only grows, so joining values and expressions until nothing changes ends. TLA+ compares records by
+their fields, so there is one record class for each set of fields in a whole model (`RecordTable`), and a shape only
+names classes. A tuple that is an element of a set or mixes kinds is a record without names: its key has `kinds`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import TypeAlias
+
+from kmc.tla.values.kinds import TlaModelValue
+
+Atom: TypeAlias = str | TlaModelValue
+"""A string or a model value: compared, never computed with."""
+
+
+@dataclass(frozen=True, slots=True)
+class BooleanShape:
+    """TRUE or FALSE."""
+
+
+@dataclass(frozen=True, slots=True)
+class NumberShape:
+    """Numbers; a bound is None where nothing is known of it."""
+
+    least: int | None = None
+    greatest: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AtomShape:
+    """Strings and model values, each of which is known."""
+
+    atoms: frozenset[Atom]
+
+
+@dataclass(frozen=True, slots=True)
+class SetShape:
+    """Sets; the element is `NOTHING` where only the empty set is known."""
+
+    element: Shape
+
+
+@dataclass(frozen=True, slots=True)
+class SequenceShape:
+    """Sequences. `items` are the shapes by position while all that were seen have one length; `longest` may be open."""
+
+    element: Shape
+    shortest: int = 0
+    longest: int | None = None
+    items: tuple[Shape, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MapShape:
+    """Functions; `domain` is the only domain that is known, or None where there are several."""
+
+    key: Shape
+    value: Shape
+    domain: frozenset[object] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RecordKey:
+    """A record class: its fields in alphabetical order, or the positions of a tuple with the kinds of its items."""
+
+    fields: tuple[str, ...]
+    kinds: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordShape:
+    """Records of one of several classes."""
+
+    classes: frozenset[RecordKey]
+
+
+@dataclass(frozen=True, slots=True)
+class UnionShape:
+    """Values of several kinds, or of none (`NOTHING`)."""
+
+    alternatives: frozenset[PlainShape]
+
+
+PlainShape: TypeAlias = BooleanShape | NumberShape | AtomShape | SetShape | SequenceShape | MapShape | RecordShape
+Shape: TypeAlias = PlainShape | UnionShape
+
+NOTHING = UnionShape(frozenset())
+BOOLEAN = BooleanShape()
+NUMBER = NumberShape()
+
+
+def alternatives_of(shape: Shape) -> tuple[PlainShape, ...]:
+    """Return the kinds that a shape joins, in a fixed order."""
+    if not isinstance(shape, UnionShape):
+        return (shape,)
+    return tuple(sorted(shape.alternatives, key=lambda plain: type(plain).__name__))
+
+
+def join(left: Shape, right: Shape) -> Shape:
+    """Return the least shape that covers both."""
+    if left == right:
+        return left
+    plain: list[PlainShape] = []
+    for shape in (*alternatives_of(left), *alternatives_of(right)):
+        for index, known in enumerate(plain):
+            joined = _joined(known, shape)
+            if joined is not None:
+                plain[index] = joined
+                break
+        else:
+            plain.append(shape)
+    return plain[0] if len(plain) == 1 else UnionShape(frozenset(plain))
+
+
+def join_all(shapes: Iterable[Shape]) -> Shape:
+    """Return the join of any number of shapes."""
+    start: Shape = NOTHING
+    return reduce(join, shapes, start)
+
+
+def _joined(left: PlainShape, right: PlainShape) -> PlainShape | None:
+    """Return the join of two shapes of one kind, None where the kinds differ."""
+    match left, right:
+        case BooleanShape(), BooleanShape():
+            return left
+        case NumberShape(), NumberShape():
+            return NumberShape(_of_known(min, left.least, right.least), _of_known(max, left.greatest, right.greatest))
+        case AtomShape(), AtomShape():
+            return AtomShape(left.atoms | right.atoms)
+        case SetShape(), SetShape():
+            return SetShape(join(left.element, right.element))
+        case RecordShape(), RecordShape():
+            return RecordShape(left.classes | right.classes)
+        case (SequenceShape(), SequenceShape()) | (SequenceShape(), MapShape()) | (MapShape(), SequenceShape()):
+            return _joined_sequences(left, right)
+        case MapShape(), MapShape():
+            return _joined_maps(left, right)
+        case _:
+            return None
+
+
+def _of_known(choose: Callable[[int, int], int], left: int | None, right: int | None) -> int | None:
+    if left is None or right is None:
+        return left if right is None else right
+    return choose(left, right)
+
+
+def _joined_sequences(left: PlainShape, right: PlainShape) -> PlainShape:
+    if isinstance(left, SequenceShape) and isinstance(right, SequenceShape):
+        same = len(left.items) == len(right.items)
+        return SequenceShape(
+            join(left.element, right.element),
+            min(left.shortest, right.shortest),
+            _of_known(max, left.longest, right.longest),
+            tuple(map(join, left.items, right.items)) if same else (),
+        )
+    return _joined_maps(_as_map(left), _as_map(right))
+
+
+def _as_map(shape: PlainShape) -> MapShape:
+    """Return a sequence as the function that it is in TLA+."""
+    if isinstance(shape, SequenceShape):
+        if shape.longest == 0:
+            return MapShape(NOTHING, NOTHING, frozenset())
+        fixed = frozenset(range(1, shape.shortest + 1)) if shape.shortest == shape.longest else None
+        return MapShape(NumberShape(1, shape.longest), shape.element, fixed)
+    assert isinstance(shape, MapShape)
+    return shape
+
+
+def _joined_maps(left: MapShape, right: MapShape) -> MapShape:
+    return MapShape(
+        join(left.key, right.key),
+        join(left.value, right.value),
+        left.domain if left.domain == right.domain else None,
+    )
+
+
+_LETTERS = {
+    BooleanShape: "b",
+    NumberShape: "n",
+    AtomShape: "a",
+    SetShape: "s",
+    SequenceShape: "q",
+    MapShape: "m",
+    RecordShape: "r",
+    UnionShape: "u",
+}
+
+
+def tuple_key(items: Iterable[Shape]) -> RecordKey:
+    """Return the class of tuples with items of these kinds."""
+    shapes = tuple(items)
+    return RecordKey(tuple(f"item{index}" for index in range(1, len(shapes) + 1)), "".join(map(_letter, shapes)))
+
+
+def _letter(shape: Shape) -> str:
+    return _LETTERS[type(shape)]
+
+
+@dataclass(slots=True)
+class RecordTable:
+    """The record classes of a model, with the shape of every field: the join of all values and expressions in it.
+
+    A function of strings is a record if `names`, which are the fields that the module writes, has all of its keys.
+    """
+
+    names: frozenset[str] = frozenset()
+    fields: dict[RecordKey, dict[str, Shape]] = field(default_factory=dict)
+
+    def add(self, key: RecordKey, values: Iterable[Shape]) -> RecordShape:
+        """Join the shapes of one more record, in the order of the fields of its class."""
+        known = self.fields.setdefault(key, {})
+        for name, shape in zip(key.fields, values, strict=True):
+            known[name] = join(known.get(name, NOTHING), shape)
+        return RecordShape(frozenset((key,)))
+
+    def is_record(self, keys: Iterable[object]) -> bool:
+        """Return whether a function with these keys is a record."""
+        known = list(keys)
+        return bool(known) and all(key in self.names for key in known)
+
+    def field_of(self, shape: RecordShape, name: str) -> Shape:
+        """Return the shape of a field in those classes that have it."""
+        return join_all(self.fields[key][name] for key in shape.classes if name in key.fields)

@@ -1,0 +1,474 @@
+r"""Actions and initial predicates as choices, walked as TLC walks them: conjunct by conjunct, with what is assigned.
+
+`x' = e` gives x a value; a second `x' = e` is a test; `x' \in S` is a loop. A disjunction, IF, CASE or `\E` continues
+with the rest of the action in each of its branches, so a step counts as often as TLC counts it. The rest is a
+continuation, which writes its code anew in every branch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from kmc.errors import Span
+from kmc.tla.resolved.nodes import (
+    ApplyExpr,
+    Argument,
+    BoundExpr,
+    BoxActionExpr,
+    BuiltinExpr,
+    CaseExpr,
+    ConjunctionExpr,
+    DisjunctionExpr,
+    Expression,
+    IfExpr,
+    LetExpr,
+    NameBinding,
+    PrimeExpr,
+    QuantifiedExpr,
+    TupleExpr,
+    UnchangedExpr,
+    VariableExpr,
+)
+from kmc.tla.shapes.shape import join
+from kmc.tla.translate.iteration import choose, clauses_of
+from kmc.tla.translate.lazy import is_total
+from kmc.tla.translate.narrowing import guard, operand
+from kmc.tla.translate.refusal import refusal
+from kmc.tla.translate.scope import (
+    Delayed,
+    Entry,
+    LetScope,
+    SpecLocal,
+    TranslationScope,
+    TypedSource,
+    applied,
+    expression_of,
+    head,
+)
+from kmc.tla.translate.translation import StateReading, Translation
+from kmc.tla.translate.ways import WayCounter
+
+_INLINE_MAX = 60
+_LOOPS_MAX = 18
+
+Assigned = Mapping[int, TypedSource | None]
+Continue = Callable[[Assigned, int], None]
+
+
+@dataclass(slots=True)
+class WrittenLine:
+    """A line of generated code, and the place in the module that it comes from."""
+
+    depth: int
+    text: str
+    place: Span
+
+
+@dataclass(slots=True)
+class ActionWriter:
+    """Writes one action, or the initial predicate; `lines` are the result."""
+
+    t: Translation
+    lines: list[WrittenLine] = field(default_factory=list)
+    _place: Span | None = None
+
+    @property
+    def _is_initial(self) -> bool:
+        return self.t.reading is StateReading.INITIAL
+
+    def _write(self, depth: int, text: str, place: Span) -> None:
+        self.lines.append(WrittenLine(depth, text, place))
+
+    def walk(self, node: Expression, scope: TranslationScope, assigned: Assigned, depth: int, rest: Continue) -> None:
+        """Write every way to satisfy a formula, each followed by the rest."""
+        self.t.assigned = assigned
+        node, scope = self._opened(node, scope, depth)
+        if not self._acts(node, scope):
+            return self._guard(node, scope, assigned, depth, rest)
+        match node:
+            case ConjunctionExpr():
+                self._conjuncts(node.items, scope, assigned, depth, rest)
+            case DisjunctionExpr():
+                for item in node.items:
+                    self.walk(item, scope, assigned, depth, rest)
+            case IfExpr():
+                self._if(node, scope, assigned, depth, rest)
+            case CaseExpr():
+                self._case(node, scope, assigned, depth, rest)
+            case QuantifiedExpr(kind="\\E"):
+                self._choice(node, scope, assigned, depth, rest)
+            case QuantifiedExpr():
+                self._every(node, scope, assigned, depth, rest)
+            case LetExpr():
+                self.walk(node.body, self._let(node, scope, depth), assigned, depth, rest)
+            case BuiltinExpr(operator="=" | "\\in"):
+                self._assignment(node, scope, assigned, depth, rest)
+            case BuiltinExpr(operator="=>"):
+                self._implication(node, scope, assigned, depth, rest)
+            case UnchangedExpr():
+                self._unchanged(node.body, scope, assigned, depth, rest, node.place)
+            case BoxActionExpr():
+                self.walk(node.action, scope, assigned, depth, rest)
+                self._unchanged(node.subscript, scope, assigned, depth, rest, node.place)
+            case _:
+                self._guard(node, scope, assigned, depth, rest)
+
+    # Names
+
+    def _opened(self, node: Expression, scope: TranslationScope, depth: int) -> tuple[Expression, TranslationScope]:
+        """Follow applications to the formula; an argument that is total becomes a local."""
+        while True:
+            if isinstance(node, ApplyExpr):
+                target = applied(node, scope)
+                if isinstance(target, SpecLocal):
+                    if target.origin is None or not self._splits(node, scope):
+                        return node, scope
+                    target = target.origin
+                scope = self._with_locals(target.scope, node, depth)
+                node = expression_of(target)
+            elif isinstance(node, BoundExpr):
+                entry = scope.entries.get(node.binding)
+                origin = entry.origin if isinstance(entry, SpecLocal) else entry
+                if not isinstance(origin, Delayed) or (isinstance(entry, SpecLocal) and not self._splits(node, scope)):
+                    return node, scope
+                node, scope = expression_of(origin), origin.scope
+            elif isinstance(node, BuiltinExpr) and node.operator == "TLCEval":
+                node = operand(node, 0)
+            else:
+                return node, scope
+
+    def _with_locals(self, scope: TranslationScope, node: ApplyExpr, depth: int) -> TranslationScope:
+        """Give arguments that are computed a local, so that they are not written at every use."""
+        parameters = getattr(node.operator, "parameters", ())
+        pairs: list[tuple[NameBinding, Entry]] = []
+        for parameter in parameters:
+            entry = scope.entries.get(parameter)
+            if isinstance(entry, Delayed) and not parameter.arity:
+                pairs.append((parameter, self._local(parameter.name, entry, depth)))
+        return scope.bind(pairs)
+
+    def _let(self, node: LetExpr, scope: TranslationScope, depth: int) -> TranslationScope:
+        """Bind the definitions of a LET: locals where they may be evaluated at once, else delayed."""
+        for definition in node.definitions:
+            entry: Entry = LetScope(scope)
+            if not definition.parameters and not definition.recursive and definition.body is not None:
+                found = self._local(definition.name, Delayed(definition.body, scope), depth)
+                entry = found if isinstance(found, SpecLocal) else entry
+            scope = scope.bind(((definition, entry),))
+        return scope
+
+    def _local(self, name: str, delayed: Delayed, depth: int) -> Entry:
+        """Write the value of an expression to a local if that is safe and worth it; else return it as it is."""
+        inner, scope = head(delayed.expression, delayed.scope)
+        if isinstance(inner, BoundExpr):
+            entry = scope.entries.get(inner.binding)
+            return entry if isinstance(entry, SpecLocal) else delayed
+        is_plain = isinstance(inner, VariableExpr | ApplyExpr | TupleExpr) or self.t.constant(inner, scope) is not None
+        facts = self.t.facts.of(delayed.expression)
+        if is_plain or facts.has_primes or self._is_initial or not is_total(self.t, inner, scope):
+            return delayed
+        code = self.t.value(inner, scope)
+        local = self.t.names.fresh(name)
+        self._write(depth, f"{local} = {code.source}", delayed.expression.place)
+        return SpecLocal(TypedSource(local, code.shape, code.is_network), delayed)
+
+    # What a formula does
+
+    def _acts(self, node: Expression, scope: TranslationScope) -> bool:
+        """Return whether a formula assigns variables or has several ways to be true."""
+        return self._assigns(node, scope) or self._splits(node, scope)
+
+    def _assigns(self, node: Expression, scope: TranslationScope) -> bool:
+        if self._is_initial:
+            return self._assigns_initially(node, scope)
+        return self._has_primes(node, scope)
+
+    def _has_primes(self, node: Argument, scope: TranslationScope) -> bool:
+        facts = self.t.facts.of(node)
+        if facts.has_primes:
+            return True
+        for name in facts.free:
+            entry = scope.entries.get(name)
+            if isinstance(entry, Delayed) and self._has_primes(entry.expression, entry.scope):
+                return True
+        return False
+
+    def _assigns_initially(self, node: Expression, scope: TranslationScope) -> bool:
+        node, scope = head(node, scope)
+        match node:
+            case BuiltinExpr(operator="=" | "\\in"):
+                return self._target(operand(node, 0), scope) is not None
+            case ConjunctionExpr() | DisjunctionExpr():
+                return any(self._assigns_initially(item, scope) for item in node.items)
+            case QuantifiedExpr(body=body) | LetExpr(body=body):
+                return self._assigns_initially(body, scope)
+            case IfExpr():
+                return self._assigns_initially(node.then, scope) or self._assigns_initially(node.otherwise, scope)
+            case CaseExpr():
+                values = [value for _, value in node.arms] + ([node.other] if node.other is not None else [])
+                return any(self._assigns_initially(value, scope) for value in values)
+            case _:
+                return False
+
+    def _splits(self, node: Expression, scope: TranslationScope) -> bool:
+        """Return whether TLC would count several ways in which a formula is true."""
+        node, scope = self._origin(*head(node, scope))
+        match node:
+            case DisjunctionExpr() | QuantifiedExpr(kind="\\E"):
+                return True
+            case ConjunctionExpr():
+                return any(self._splits(item, scope) for item in node.items)
+            case QuantifiedExpr():
+                return self._splits(node.body, scope)
+            case IfExpr():
+                return self._splits(node.then, scope) or self._splits(node.otherwise, scope)
+            case CaseExpr():
+                values = [value for _, value in node.arms] + ([node.other] if node.other is not None else [])
+                return any(self._splits(value, scope) for value in values)
+            case BuiltinExpr(operator="=>"):
+                return self._splits(operand(node, 1), scope)
+            case _:
+                return False
+
+    def _origin(self, node: Expression, scope: TranslationScope) -> tuple[Expression, TranslationScope]:
+        entry: Entry | None = None
+        if isinstance(node, BoundExpr):
+            entry = scope.entries.get(node.binding)
+        elif isinstance(node, ApplyExpr):
+            entry = scope.entries.get(node.operator)
+        if isinstance(entry, SpecLocal) and entry.origin is not None:
+            return head(entry.origin.expression, entry.origin.scope)
+        return node, scope
+
+    # Formulas
+
+    def _guard(self, node: Expression, scope: TranslationScope, assigned: Assigned, depth: int, rest: Continue) -> None:
+        self.t.assigned = assigned
+        if isinstance(node, ConjunctionExpr):
+            return self._conjuncts(node.items, scope, assigned, depth, rest)
+        test, found = guard(self.t, node, scope)
+        with self.t.narrowed(found):
+            if test == "True":
+                return rest(assigned, depth)
+            self._write(depth, f"if {test}:", node.place)
+            rest(assigned, depth + 1)
+
+    def _conjuncts(
+        self, items: tuple[Expression, ...], scope: TranslationScope, assigned: Assigned, depth: int, rest: Continue
+    ) -> None:
+        if not items:
+            return rest(assigned, depth)
+
+        def others(assigned: Assigned, depth: int) -> None:
+            self._conjuncts(items[1:], scope, assigned, depth, rest)
+
+        self.walk(items[0], scope, assigned, depth, others)
+
+    def _if(self, node: IfExpr, scope: TranslationScope, assigned: Assigned, depth: int, rest: Continue) -> None:
+        test, found = guard(self.t, node.condition, scope)
+        self._write(depth, f"if {test}:", node.place)
+        with self.t.narrowed(found):
+            self._branch(node.then, scope, assigned, depth, rest)
+        self._write(depth, "else:", node.place)
+        self._branch(node.otherwise, scope, assigned, depth, rest)
+
+    def _branch(
+        self, node: Expression, scope: TranslationScope, assigned: Assigned, depth: int, rest: Continue
+    ) -> None:
+        before = len(self.lines)
+        self.walk(node, scope, assigned, depth + 1, rest)
+        if len(self.lines) == before:
+            self._write(depth + 1, "pass", node.place)
+
+    def _case(self, node: CaseExpr, scope: TranslationScope, assigned: Assigned, depth: int, rest: Continue) -> None:
+        word = "if"
+        for condition, value in node.arms:
+            self.t.assigned = assigned
+            test, found = guard(self.t, condition, scope)
+            self._write(depth, f"{word} {test}:", condition.place)
+            with self.t.narrowed(found):
+                self._branch(value, scope, assigned, depth, rest)
+            word = "elif"
+        self._write(depth, "else:", node.place)
+        if node.other is not None:
+            self._branch(node.other, scope, assigned, depth, rest)
+        else:
+            self._write(depth + 1, "assert False", node.place)
+
+    def _choice(
+        self, node: QuantifiedExpr, scope: TranslationScope, assigned: Assigned, depth: int, rest: Continue
+    ) -> None:
+        inside = clauses_of(self.t, node.ranges, scope)
+        if inside is None:
+            return
+        for clause in inside[1]:
+            self._write(depth, f"{clause.text}:", node.place)
+            depth += 1
+        self.walk(node.body, inside[0], assigned, depth, rest)
+
+    def _every(
+        self, node: QuantifiedExpr, scope: TranslationScope, assigned: Assigned, depth: int, rest: Continue
+    ) -> None:
+        r"""Write `\A` as a conjunction over the elements of a constant set, as TLC takes it apart."""
+        if not self._has_primes(node.body, scope) and not self._splits(node.body, scope):
+            return self._guard(node, scope, assigned, depth, rest)
+        bound = node.ranges[0]
+        elements = self.t.constant(*head(bound.domain, scope))
+        if len(node.ranges) > 1 or len(bound.bindings) > 1 or bound.is_pattern or not isinstance(elements, frozenset):
+            if not self._assigns_any(node.body, scope, assigned):
+                write = self._ways if self._splits(node.body, scope) else self._guard
+                return write(node, scope, assigned, depth, rest)
+            raise refusal("an \\A that assigns variables over a set that varies", node.place)
+        codes = [self.t.literal(value) for value in self.t.in_order(elements)]
+
+        def element(index: int, assigned: Assigned, depth: int) -> None:
+            if index == len(codes):
+                return rest(assigned, depth)
+            inner = scope.bind(((bound.bindings[0], SpecLocal(codes[index])),))
+            self.walk(node.body, inner, assigned, depth, lambda now, at: element(index + 1, now, at))
+
+        element(0, assigned, depth)
+
+    def _ways(self, node: Expression, scope: TranslationScope, assigned: Assigned, depth: int, rest: Continue) -> None:
+        """Write a guard that has several ways to be true as a loop over their number."""
+        ways = WayCounter(self.t, self._splits).ways(node, scope)
+        self._write(depth, f"for _ in range({ways}):", node.place)
+        rest(assigned, depth + 1)
+
+    def _assigns_any(self, node: Expression, scope: TranslationScope, assigned: Assigned) -> bool:
+        return self._has_primes(node, scope) and len(assigned) < len(self.t.shapes)
+
+    def _implication(
+        self, node: BuiltinExpr, scope: TranslationScope, assigned: Assigned, depth: int, rest: Continue
+    ) -> None:
+        test, found = guard(self.t, operand(node, 0), scope)
+        self._write(depth, f"if {test}:", node.place)
+        with self.t.narrowed(found):
+            self._branch(operand(node, 1), scope, assigned, depth, rest)
+        self._write(depth, "else:", node.place)
+        before = len(self.lines)
+        rest(assigned, depth + 1)
+        if len(self.lines) == before:
+            self._write(depth + 1, "pass", node.place)
+
+    # Assignments
+
+    def _target(self, node: Expression, scope: TranslationScope) -> int | None:
+        """Return the variable that `x'`, or `x` in the initial predicate, names."""
+        node, scope = head(node, scope)
+        if not self._is_initial:
+            if not isinstance(node, PrimeExpr):
+                return None
+            node, scope = head(node.body, scope)
+        return node.index if isinstance(node, VariableExpr) else None
+
+    def _assignment(
+        self, node: BuiltinExpr, scope: TranslationScope, assigned: Assigned, depth: int, rest: Continue
+    ) -> None:
+        right = operand(node, 1)
+        index = self._target(operand(node, 0), scope)
+        if index is None or index in assigned:
+            return self._guard(node, scope, assigned, depth, rest)
+        if node.operator == "=":
+            code = self.t.value(right, scope, self.t.shapes[index])
+            self._assign(index, code, node, assigned, depth, rest)
+            return None
+        chosen = choose(self.t, right, scope, self.t.model.variables[index])
+        if chosen is None:
+            return None
+        for clause in chosen.clauses:
+            self._write(depth, f"{clause.text}:", node.place)
+            depth += 1
+        binding = NameBinding("chosen", node.place)
+        read = BoundExpr(place=node.place, binding=binding)
+        code = self.t.value(read, TranslationScope().bind(((binding, chosen.entry),)), self.t.shapes[index])
+        self._assign(index, code, node, assigned, depth, rest)
+
+    def _assign(
+        self, index: int, code: TypedSource, node: Expression, assigned: Assigned, depth: int, rest: Continue
+    ) -> None:
+        """Give a variable its value: a local, unless the value is short."""
+        shape = self.t.grow(index, code.shape)
+        if len(code.source) > _INLINE_MAX or " for " in code.source:
+            local = self.t.names.fresh(self.t.model.variables[index])
+            self._write(depth, f"{local} = {code.source}", node.place)
+            code = TypedSource(local, code.shape, code.is_network)
+        is_network = self.t.unchanged(index).is_network
+        rest({**assigned, index: TypedSource(code.source, join(shape, code.shape), is_network)}, depth)
+
+    def _unchanged(
+        self, node: Expression, scope: TranslationScope, assigned: Assigned, depth: int, rest: Continue, place: Span
+    ) -> None:
+        """Keep variables; one that has a value already must be as before."""
+        now = dict(assigned)
+        for index in self._variables(node, scope):
+            code = assigned.get(index)
+            if index not in assigned:
+                now[index] = None
+            elif code is not None:
+                self._write(depth, f"if {code.source} == {self.t.unchanged(index).source}:", place)
+                depth += 1
+        rest(now, depth)
+
+    def _variables(self, node: Expression, scope: TranslationScope) -> list[int]:
+        node, scope = head(node, scope)
+        match node:
+            case TupleExpr():
+                return [index for item in node.items for index in self._variables(item, scope)]
+            case VariableExpr():
+                return [node.index]
+            case _:
+                raise refusal("UNCHANGED of anything but variables", node.place)
+
+
+def refuse_deep_loops(lines: list[WrittenLine]) -> None:
+    """Refuse more loops inside of each other than Python has room for."""
+    around: list[int] = []
+    for line in lines:
+        while around and line.depth <= around[-1]:
+            around.pop()
+        if line.text.startswith("for "):
+            around.append(line.depth)
+        if len(around) > _LOOPS_MAX:
+            raise refusal(f"more than {_LOOPS_MAX} choices inside of each other", line.place)
+
+
+def write_action(t: Translation, node: Expression, scope: TranslationScope, depth: int) -> list[WrittenLine]:
+    """Write the body of an action: a choice that yields successors."""
+    t.reading = StateReading.ACTION
+    writer = ActionWriter(t)
+
+    def end(assigned: Assigned, depth: int) -> None:
+        missing = [name for index, name in enumerate(t.model.variables) if index not in assigned]
+        if missing:
+            raise refusal(f"an action that does not say what happens to {', '.join(missing)}", node.place)
+        changes = [f"{t.fields[index]}={code.source}" for index, code in sorted(assigned.items()) if code is not None]
+        text = f"yield st.set({', '.join(changes)})" if changes else "yield st"
+        writer.lines.append(WrittenLine(depth, text, node.place))
+
+    try:
+        writer.walk(node, scope, {}, depth, end)
+    finally:
+        t.reading, t.assigned = StateReading.STATE, {}
+    return writer.lines
+
+
+def write_initial(t: Translation, conditions: tuple[Expression, ...], depth: int) -> list[WrittenLine]:
+    """Write the body of the initial states."""
+    t.reading = StateReading.INITIAL
+    writer = ActionWriter(t)
+    whole = ConjunctionExpr(place=conditions[0].place, items=conditions)
+
+    def end(assigned: Assigned, depth: int) -> None:
+        missing = [name for index, name in enumerate(t.model.variables) if index not in assigned]
+        if missing:
+            raise refusal(f"an initial predicate that does not give {', '.join(missing)} a value", whole.place)
+        values = [f"{t.fields[index]}={code.source}" for index, code in sorted(assigned.items()) if code is not None]
+        writer.lines.append(WrittenLine(depth, f"yield State({', '.join(values)})", whole.place))
+
+    try:
+        writer.walk(whole, TranslationScope(), {}, depth, end)
+    finally:
+        t.reading, t.assigned = StateReading.STATE, {}
+    return writer.lines

@@ -1,0 +1,239 @@
+r"""Sets and arithmetic: `{...}`, filters, maps of sets, `\union`, SUBSET, CHOOSE, Cardinality, numbers."""
+
+from __future__ import annotations
+
+from kmc.tla.resolved.nodes import (
+    BuiltinExpr,
+    ChooseExpr,
+    Expression,
+    SetEnumerationExpr,
+    SetFilterExpr,
+    SetMapExpr,
+    TupleExpr,
+)
+from kmc.tla.shapes.shape import (
+    BOOLEAN,
+    NOTHING,
+    NUMBER,
+    MapShape,
+    NumberShape,
+    RecordShape,
+    SequenceShape,
+    SetShape,
+    Shape,
+    alternatives_of,
+    join,
+    join_all,
+)
+from kmc.tla.translate.iteration import choose, iterable, loops
+from kmc.tla.translate.literals import wanted
+from kmc.tla.translate.membership import membership
+from kmc.tla.translate.narrowing import guard
+from kmc.tla.translate.refusal import refusal
+from kmc.tla.translate.scope import SpecLocal, TranslationScope, TypedSource, head
+from kmc.tla.translate.translation import Translation
+
+_ARITHMETIC = {"+": "+", "-": "-", "*": "*", "%": "%", "\\div": "//"}
+_ORDER = {"<": "<", ">": ">", "<=": "<=", ">=": ">="}
+EMPTY_SET = TypedSource("set()", SetShape(NOTHING))
+_SET_SIGNS = {"\\union": "|", "\\intersect": "&", "\\": "-"}
+
+
+def _operands(t: Translation, node: BuiltinExpr, scope: TranslationScope) -> tuple[TypedSource, TypedSource]:
+    return t.value(node.arguments[0], scope), t.value(node.arguments[1], scope)
+
+
+def arithmetic(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:
+    """Translate `+`, `-`, `*`, `%`, `\\div`."""
+    left, right = _operands(t, node, scope)
+    return TypedSource(f"({left.source} {_ARITHMETIC[node.operator]} {right.source})", NUMBER)
+
+
+def negative(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:
+    """Translate the sign of a number."""
+    return TypedSource(f"(-{t.source(node.arguments[0], scope)})", NUMBER)
+
+
+def ordered(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:
+    """Translate `<`, `>`, `<=`, `>=`."""
+    left, right = _operands(t, node, scope)
+    return TypedSource(f"({left.source} {_ORDER[node.operator]} {right.source})", BOOLEAN)
+
+
+def interval(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:
+    """Translate `a..b` as a value."""
+    source, shape = iterable(t, node, scope)
+    return TypedSource(f"set({source})", SetShape(shape))
+
+
+def enumeration(t: Translation, node: SetEnumerationExpr, scope: TranslationScope, want: Shape) -> TypedSource:
+    """Translate `{a, b}`."""
+    known = wanted(want, SetShape)
+    element = known.element if isinstance(known, SetShape) else NOTHING
+    items = [element_code(t, item, scope, element) for item in node.items]
+    shape = SetShape(join_all(item.shape for item in items))
+    return TypedSource("{" + ", ".join(item.source for item in items) + "}" if items else "set()", shape)
+
+
+def element_code(t: Translation, node: Expression, scope: TranslationScope, want: Shape) -> TypedSource:
+    """Translate an element of a set, where a tuple is a record unless something else is wanted."""
+    inner, inner_scope = head(node, scope)
+    if isinstance(inner, TupleExpr) and inner.items and want == NOTHING:
+        return t.value(inner, inner_scope, RecordShape(frozenset()))
+    return t.value(node, scope, want)
+
+
+def filtered(t: Translation, node: SetFilterExpr, scope: TranslationScope, want: Shape) -> TypedSource:
+    r"""Translate `{x \in S: P}`."""
+    if node.range.is_pattern:
+        raise refusal("a filter with a tuple pattern", node.place)
+    chosen = choose(t, node.range.domain, scope, node.range.bindings[0].name)
+    if chosen is None:
+        return EMPTY_SET
+    if not isinstance(chosen.entry, SpecLocal):
+        raise refusal("a set of tuples or records that is built by a filter", node.place)
+    local, inner = chosen.entry.code, scope.bind(((node.range.bindings[0], chosen.entry),))
+    condition, found = guard(t, node.condition, inner)
+    base, base_scope = head(node.range.domain, scope)
+    if _is_network(t, base, base_scope):
+        network = t.value(base, base_scope)
+        return TypedSource(f"{network.source}.keep(lambda {local.source}: {condition})", network.shape, True)
+    clauses = " ".join(clause.text for clause in chosen.clauses)
+    element = found.get(local.source, local.shape)
+    return TypedSource(f"{{{local.source} {clauses} if {condition}}}", SetShape(element))
+
+
+def _is_network(t: Translation, node: Expression, scope: TranslationScope) -> bool:
+    if isinstance(node, SetFilterExpr | SetMapExpr | SetEnumerationExpr):
+        return False
+    shape_owner = node if not isinstance(node, BuiltinExpr) else None
+    return shape_owner is not None and t.value(shape_owner, scope).is_network
+
+
+def mapped(t: Translation, node: SetMapExpr, scope: TranslationScope, want: Shape) -> TypedSource:
+    r"""Translate `{e: x \in S}`."""
+    inside = loops(t, node.ranges, scope)
+    if inside is None:
+        return EMPTY_SET
+    known = wanted(want, SetShape)
+    body = element_code(t, node.body, inside[0], known.element if isinstance(known, SetShape) else NOTHING)
+    return TypedSource(f"{{{body.source} {inside[1]}}}", SetShape(body.shape))
+
+
+def combined(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:
+    r"""Translate `\union`, `\intersect` and `\`; a network has words of its own."""
+    left = t.value(node.arguments[0], scope, want)
+    element = join(left.shape, want) if isinstance(left.shape, SetShape) else want
+    right_node, right_scope = head(node.arguments[1], scope)
+    if left.is_network and node.operator in ("\\union", "\\"):
+        return _network_changed(t, node, left, (right_node, right_scope), element)
+    right = t.value(right_node, right_scope, element)
+    if right.is_network and node.operator == "\\union":
+        return TypedSource(f"{right.source}.send_all({left.source})", join(left.shape, right.shape), True)
+    return TypedSource(f"({left.source} {_SET_SIGNS[node.operator]} {right.source})", join(left.shape, right.shape))
+
+
+def _network_changed(
+    t: Translation, node: BuiltinExpr, left: TypedSource, other: tuple[Expression, TranslationScope], want: Shape
+) -> TypedSource:
+    words = ("send", "send_all") if node.operator == "\\union" else ("discard", "")
+    item, scope = other
+    if isinstance(item, SetEnumerationExpr) and len(item.items) == 1:
+        known = wanted(want, SetShape)
+        element = element_code(t, item.items[0], scope, known.element if isinstance(known, SetShape) else NOTHING)
+        shape = join(left.shape, SetShape(element.shape)) if words[0] == "send" else left.shape
+        return TypedSource(f"{left.source}.{words[0]}({element.source})", shape, True)
+    right = t.value(item, scope, want)
+    if words[1]:
+        return TypedSource(f"{left.source}.{words[1]}({right.source})", join(left.shape, right.shape), True)
+    local = t.names.fresh("m")
+    return TypedSource(f"{left.source}.keep(lambda {local}: {local} not in {right.source})", left.shape, True)
+
+
+def subset_test(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:
+    r"""Translate `\subseteq`."""
+    left, right_node = t.value(node.arguments[0], scope), node.arguments[1]
+    powerset = BuiltinExpr(place=node.place, operator="SUBSET", arguments=(right_node,))
+    described, inner = head(right_node, scope)
+    if left.is_network or (t.constant(described, inner) is None and not isinstance(described, BuiltinExpr)):
+        return TypedSource(membership(t, node.arguments[0], scope, powerset, scope), BOOLEAN)
+    if isinstance(described, BuiltinExpr) and described.operator in ("Nat", "Int", "SUBSET", "Seq", "BOOLEAN"):
+        return TypedSource(membership(t, node.arguments[0], scope, powerset, scope), BOOLEAN)
+    return TypedSource(f"({left.source} <= {t.source(right_node, scope, left.shape)})", BOOLEAN)
+
+
+def subsets(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:
+    """Translate SUBSET as a value."""
+    source, shape = iterable(t, node, scope)
+    local = t.names.fresh("subset")
+    return TypedSource(f"{{{local} for {local} in {source}}}", SetShape(shape))
+
+
+def union_of_sets(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:
+    """Translate UNION of a set that is written as its elements or as a map of a set."""
+    inner, inner_scope = head(node.arguments[0], scope)
+    local = t.names.fresh("element")
+    if isinstance(inner, SetMapExpr):
+        inside = loops(t, inner.ranges, inner_scope)
+        if inside is None:
+            return EMPTY_SET
+        source, shape = iterable(t, inner.body, inside[0])
+        return TypedSource(f"{{{local} {inside[1]} for {local} in {source}}}", SetShape(shape))
+    outer, shape = iterable(t, inner, inner_scope)
+    sets = [plain for plain in alternatives_of(shape) if isinstance(plain, SetShape)]
+    if not sets:
+        raise refusal("UNION of this set", node.place)
+    collection = t.names.fresh("set")
+    return TypedSource(f"{{{local} for {collection} in {outer} for {local} in {collection}}}", sets[0])
+
+
+def cardinality(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:
+    """Translate Cardinality; of a filter, it is a count."""
+    inner, inner_scope = head(node.arguments[0], scope)
+    if isinstance(inner, SetFilterExpr) and not inner.range.is_pattern:
+        inside = loops(t, (inner.range,), inner_scope)
+        if inside is None:
+            return TypedSource("0", NumberShape(0, 0))
+        return TypedSource(f"count({guard(t, inner.condition, inside[0])[0]} {inside[1]})", NUMBER)
+    return TypedSource(f"len({t.source(inner, inner_scope)})", NUMBER)
+
+
+def chosen(t: Translation, node: ChooseExpr, scope: TranslationScope, want: Shape) -> TypedSource:
+    """Translate CHOOSE of a number: TLC chooses the least that satisfies the condition."""
+    if node.range is None or node.range.is_pattern:
+        raise refusal("this CHOOSE", node.place)
+    choice = choose(t, node.range.domain, scope, node.range.bindings[0].name)
+    if (
+        choice is None
+        or not isinstance(choice.entry, SpecLocal)
+        or not isinstance(choice.entry.code.shape, NumberShape)
+    ):
+        raise refusal("CHOOSE of anything but a number, unless it is a constant,", node.place)
+    inner = scope.bind(((node.range.bindings[0], choice.entry),))
+    clauses = " ".join(clause.text for clause in choice.clauses)
+    name = choice.entry.code.source
+    return TypedSource(f"min({name} {clauses} if {guard(t, node.body, inner)[0]})", choice.entry.code.shape)
+
+
+def domain(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:
+    """Translate DOMAIN as a value."""
+    function = t.value(node.arguments[0], scope)
+    match function.shape:
+        case SequenceShape():
+            return TypedSource(f"set({function.source}.offsets())", SetShape(NUMBER))
+        case MapShape():
+            return TypedSource(f"{function.source}.keys()", SetShape(function.shape.key))
+        case _:
+            raise refusal("DOMAIN of this value", node.place)
+
+
+def finite(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:
+    """Translate IsFiniteSet: every set of kmc's language is finite."""
+    if isinstance(t.value(node.arguments[0], scope).shape, SetShape):
+        return TypedSource("True", BOOLEAN)
+    raise refusal("IsFiniteSet of this value", node.place)
+
+
+def booleans(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:
+    """Translate BOOLEAN as a value."""
+    return TypedSource("{False, True}", SetShape(BOOLEAN))

@@ -1,0 +1,127 @@
+r"""The next-state relation divided into actions, as TLC divides it.
+
+TLC goes through definitions whose arguments are constant, through disjunctions, LET, and `\E` over constant sets. The
+name of an action is that of the definition that was reached last. What `\E` ranges over is a parameter of the action if
+a type has exactly these members, else a loop around its body.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from kmc.tla.resolved.nodes import (
+    ApplyExpr,
+    Argument,
+    BoundRange,
+    DisjunctionExpr,
+    Expression,
+    LetExpr,
+    OperatorDefinition,
+    QuantifiedExpr,
+)
+from kmc.tla.shapes.shape import AtomShape, NumberShape
+from kmc.tla.translate.iteration import Clause, clauses_of
+from kmc.tla.translate.names import identifier, unique
+from kmc.tla.translate.scope import ROOT, Delayed, LetScope, SpecLocal, TranslationScope, TypedSource, applied, head
+from kmc.tla.translate.translation import Translation
+
+
+@dataclass(frozen=True, slots=True)
+class NamedAction:
+    """An action: its name in the module, its parameters with their types, loops around its body, and the body."""
+
+    original: str
+    body: Expression
+    scope: TranslationScope
+    parameters: tuple[tuple[str, str], ...] = ()
+    clauses: tuple[Clause, ...] = ()
+    last_local: int = 0
+
+
+@dataclass(slots=True)
+class _Division:
+    t: Translation
+    actions: list[NamedAction] = field(default_factory=list)
+
+    def divide(self, action: NamedAction) -> None:
+        """Divide a formula further, or record it as an action."""
+        node, scope = action.body, action.scope
+        match node:
+            case DisjunctionExpr():
+                for item in node.items:
+                    self.divide(replace(action, body=item))
+            case QuantifiedExpr(kind="\\E") if not any(
+                reads_state(self.t, bound.domain, scope) for bound in node.ranges
+            ):
+                inside = self._within(action, node)
+                if inside is not None:
+                    self.divide(inside)
+            case LetExpr():
+                for definition in node.definitions:
+                    scope = scope.bind(((definition, LetScope(scope)),))
+                self.divide(replace(action, body=node.body, scope=scope))
+            case ApplyExpr() if isinstance(node.operator, OperatorDefinition) and not any(
+                reads_state(self.t, argument, scope) for argument in node.arguments
+            ):
+                target = applied(node, scope)
+                assert isinstance(target, Delayed)
+                body: Expression = target.expression  # type: ignore[assignment]  # the body of a definition
+                self.divide(replace(action, original=node.operator.name, body=body, scope=target.scope))
+            case _:
+                self.actions.append(replace(action, last_local=self.t.names.last_local))
+
+    def _within(self, action: NamedAction, node: QuantifiedExpr) -> NamedAction | None:
+        """Return the action inside of some ranges, None where one is empty."""
+        scope, parameters, clauses = action.scope, list(action.parameters), list(action.clauses)
+        for bound in node.ranges:
+            annotation = None if bound.is_pattern else self._annotation(bound, action.scope)
+            if annotation is None:
+                inside = clauses_of(self.t, (bound,), action.scope)
+                if inside is None:
+                    return None
+                names = [(binding, inside[0].entries[binding]) for binding in bound.bindings]
+                scope, clauses = scope.bind(names), [*clauses, *inside[1]]
+                continue
+            for binding in bound.bindings:
+                name = unique(_parameter_name(binding.name), [known for known, _ in parameters])
+                parameters.append((name, annotation[0]))
+                scope = scope.bind(((binding, SpecLocal(TypedSource(name, annotation[1]))),))
+        return replace(action, body=node.body, scope=scope, parameters=tuple(parameters), clauses=tuple(clauses))
+
+    def _annotation(self, bound: BoundRange, scope: TranslationScope) -> tuple[str, AtomShape | NumberShape] | None:
+        """Return the type that has exactly the members of a constant set, if there is one."""
+        values = self.t.constant(*head(bound.domain, scope))
+        if not isinstance(values, frozenset) or not values:
+            return None
+        group = self.t.names.group_of(values)
+        if group is not None:
+            return group.name, AtomShape(frozenset(group.atoms))
+        numbers = [value for value in values if type(value) is int]
+        if len(numbers) == len(values) and max(numbers) - min(numbers) == len(numbers) - 1:
+            return f"Int({min(numbers)}, {max(numbers)})", NumberShape(min(numbers), max(numbers))
+        return None
+
+
+def _parameter_name(text: str) -> str:
+    name = identifier(text)
+    return f"{name}_" if name[-1].isdigit() and "_" in name else name
+
+
+def decomposed(t: Translation, next_state: Expression) -> list[NamedAction]:
+    """Return the actions of a next-state relation, in their order."""
+    t.names.restart_locals()
+    division = _Division(t)
+    division.divide(NamedAction("Next", next_state, ROOT))
+    return division.actions
+
+
+def reads_state(t: Translation, node: Argument, scope: TranslationScope) -> bool:
+    """Return whether an argument or a domain depends on a state, through the names in it too."""
+    facts = t.facts.of(node)
+    if facts.reads_state or facts.has_primes:
+        return True
+    for name in facts.free:
+        entry = scope.entries.get(name)
+        if isinstance(entry, Delayed) and reads_state(t, entry.expression, entry.scope):
+            return True
+    return False

@@ -1,0 +1,97 @@
+"""The table of handlers: how each class of expressions, and each built-in operator, becomes a value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from kmc.tla.resolved.nodes import (
+    BuiltinExpr,
+    CaseExpr,
+    ChooseExpr,
+    ConjunctionExpr,
+    DisjunctionExpr,
+    ExceptExpr,
+    FieldAccessExpr,
+    FunctionApplicationExpr,
+    FunctionConstructorExpr,
+    IfExpr,
+    PrimeExpr,
+    QuantifiedExpr,
+    RecordExpr,
+    SetEnumerationExpr,
+    SetFilterExpr,
+    SetMapExpr,
+    TupleExpr,
+    UnchangedExpr,
+    VariableExpr,
+)
+from kmc.tla.shapes.shape import Shape
+from kmc.tla.translate import collections, functions, logic
+from kmc.tla.translate.refusal import refusal
+from kmc.tla.translate.scope import TranslationScope, TypedSource
+from kmc.tla.translate.translation import Translation
+
+Handler = Callable[[Translation, Any, TranslationScope, Shape], TypedSource]
+"""A function that translates nodes of one class."""
+
+
+def _variable(t: Translation, node: VariableExpr, scope: TranslationScope, want: Shape) -> TypedSource:
+    return t.narrowed_code(t.variable(node.index, node.place))
+
+
+_OPERATORS: dict[str, Callable[[Translation, BuiltinExpr, TranslationScope, Shape], TypedSource]] = {
+    "=": logic.equality,
+    "#": logic.equality,
+    "~": logic.negation,
+    "=>": logic.implication,
+    "<=>": logic.equivalence,
+    "\\in": logic.membership_of,
+    "\\notin": logic.membership_of,
+    "\\subseteq": collections.subset_test,
+    "\\union": collections.combined,
+    "\\intersect": collections.combined,
+    "\\": collections.combined,
+    "SUBSET": collections.subsets,
+    "UNION": collections.union_of_sets,
+    "DOMAIN": collections.domain,
+    "Cardinality": collections.cardinality,
+    "BOOLEAN": collections.booleans,
+    "IsFiniteSet": collections.finite,
+    "..": collections.interval,
+    "-.": collections.negative,
+    **dict.fromkeys(("+", "-", "*", "%", "\\div"), collections.arithmetic),
+    **dict.fromkeys(("<", ">", "<=", ">="), collections.ordered),
+    "@@": functions.extended,
+    **functions.SEQUENCE_WORDS,
+}
+
+
+def _builtin(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:
+    handler = _OPERATORS.get(node.operator)
+    if handler is None:
+        raise refusal(f"the operator {node.operator}", node.place)
+    return handler(t, node, scope, want)
+
+
+HANDLERS: Mapping[type, Handler] = {
+    VariableExpr: _variable,
+    BuiltinExpr: _builtin,
+    ConjunctionExpr: logic.conjunction,
+    DisjunctionExpr: logic.disjunction,
+    QuantifiedExpr: logic.quantified,
+    IfExpr: logic.conditional,
+    CaseExpr: logic.case,
+    PrimeExpr: logic.prime,
+    UnchangedExpr: logic.unchanged,
+    ChooseExpr: collections.chosen,
+    SetEnumerationExpr: collections.enumeration,
+    SetFilterExpr: collections.filtered,
+    SetMapExpr: collections.mapped,
+    RecordExpr: functions.record,
+    TupleExpr: functions.tuple_,
+    FunctionConstructorExpr: functions.constructor,
+    FunctionApplicationExpr: functions.application,
+    FieldAccessExpr: functions.field_access,
+    ExceptExpr: functions.except_,
+}

@@ -1,0 +1,421 @@
+r"""Functions, sequences, records and tuples.
+
+One representation belongs to each place: `MapShape` is a map, `SequenceShape` a sequence, `RecordShape` a record, which
+a tuple in a set is too. A constructor writes the representation that is wanted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from kmc.tla.resolved.nodes import (
+    ApplyExpr,
+    BoundExpr,
+    BoundRange,
+    BuiltinExpr,
+    ExceptExpr,
+    ExceptUpdate,
+    Expression,
+    FieldAccessExpr,
+    FunctionApplicationExpr,
+    FunctionConstructorExpr,
+    NameBinding,
+    NumberExpr,
+    RecordExpr,
+    TupleExpr,
+)
+from kmc.tla.shapes.shape import (
+    NOTHING,
+    NUMBER,
+    MapShape,
+    NumberShape,
+    RecordKey,
+    RecordShape,
+    SequenceShape,
+    Shape,
+    alternatives_of,
+    join,
+    join_all,
+    tuple_key,
+)
+from kmc.tla.translate.iteration import choose, iterable
+from kmc.tla.translate.literals import record_source, wanted
+from kmc.tla.translate.refusal import refusal
+from kmc.tla.translate.scope import Delayed, SpecLocal, TranslationScope, TypedSource, head
+from kmc.tla.translate.translation import Translation
+
+
+def is_bag(shape: Shape) -> bool:
+    """Return whether a function is one from records to counts."""
+    return isinstance(shape, MapShape) and isinstance(shape.key, RecordShape)
+
+
+# Constructors
+
+
+def record(t: Translation, node: RecordExpr, scope: TranslationScope, want: Shape) -> TypedSource:
+    """Translate `[a |-> 1]`."""
+    values = dict(node.fields)
+    key = RecordKey(tuple(sorted(values)))
+    known = t.records.fields.get(key, {})
+    return record_source(
+        t.records, key, [t.value(values[name], scope, known.get(name, NOTHING)) for name in key.fields]
+    )
+
+
+def tuple_(t: Translation, node: TupleExpr, scope: TranslationScope, want: Shape) -> TypedSource:
+    """Translate `<<a, b>>` to the representation that is wanted; without a wish it is a tuple with its own class."""
+    as_map, as_sequence = wanted(want, MapShape), wanted(want, SequenceShape)
+    if isinstance(as_map, MapShape):
+        items = [t.value(item, scope, as_map.value) for item in node.items]
+        source = ", ".join(f"{index}: {item.source}" for index, item in enumerate(items, start=1))
+        fixed: frozenset[object] = frozenset(range(1, len(items) + 1))
+        shape = MapShape(NumberShape(1, len(items)), join_all(item.shape for item in items), fixed)
+        return TypedSource("{" + source + "}", shape)
+    if isinstance(as_sequence, SequenceShape) or not node.items:
+        element = as_sequence.element if isinstance(as_sequence, SequenceShape) else NOTHING
+        items = [t.value(item, scope, element) for item in node.items]
+        source = ", ".join(item.source for item in items)
+        return TypedSource(f"[{source}]", SequenceShape(join_all(item.shape for item in items), len(items), len(items)))
+    items = [t.value(item, scope, shape) for item, shape in zip(node.items, _item_wants(t, node, want), strict=True)]
+    return record_source(t.records, tuple_key(item.shape for item in items), items)
+
+
+def _item_wants(t: Translation, node: TupleExpr, want: Shape) -> list[Shape]:
+    known = wanted(want, RecordShape)
+    classes = known.classes if isinstance(known, RecordShape) else frozenset()
+    key = next((key for key in sorted(classes, key=str) if key.kinds and len(key.fields) == len(node.items)), None)
+    return [t.records.fields[key][name] for name in key.fields] if key else [NOTHING] * len(node.items)
+
+
+def constructor(t: Translation, node: FunctionConstructorExpr, scope: TranslationScope, want: Shape) -> TypedSource:
+    r"""Translate `[x \in S |-> e]` to a map, or to a sequence where one is wanted."""
+    bound = node.ranges[0]
+    if len(node.ranges) > 1 or bound.is_pattern or len(bound.bindings) > 1:
+        raise refusal("a function of several arguments", node.place)
+    prefix = _prefix(t, node, bound, scope)
+    if prefix is not None:
+        return prefix
+    as_sequence = wanted(want, SequenceShape)
+    as_map = wanted(want, MapShape)
+    if isinstance(as_sequence, SequenceShape) and as_map is None:
+        return _sequence(t, node, bound, scope, as_sequence)
+    chosen = choose(t, bound.domain, scope, bound.bindings[0].name)
+    if chosen is None:
+        return TypedSource("{}", MapShape(NOTHING, NOTHING, frozenset()))
+    if not isinstance(chosen.entry, SpecLocal):
+        raise refusal("a function on a set of tuples or records", node.place)
+    key = chosen.entry.code
+    value = t.value(
+        node.body,
+        scope.bind(((bound.bindings[0], chosen.entry),)),
+        as_map.value if isinstance(as_map, MapShape) else NOTHING,
+    )
+    keys = t.constant(*head(bound.domain, scope))
+    fixed = frozenset(keys) if isinstance(keys, frozenset) else None
+    clauses = " ".join(clause.text for clause in chosen.clauses)
+    return TypedSource(f"{{{key.source}: {value.source} {clauses}}}", MapShape(key.shape, value.shape, fixed))
+
+
+def _prefix(
+    t: Translation, node: FunctionConstructorExpr, bound: BoundRange, scope: TranslationScope
+) -> TypedSource | None:
+    r"""Return `[i \in 1..n |-> s[i]]` as a prefix of the sequence s."""
+    interval, inner = head(bound.domain, scope)
+    body, body_scope = head(node.body, scope)
+    if not (isinstance(interval, BuiltinExpr) and interval.operator == "..") or not isinstance(
+        body, FunctionApplicationExpr
+    ):
+        return None
+    first, argument = head(interval.arguments[0], inner)[0], head(body.argument, body_scope)[0]
+    is_first = isinstance(first, NumberExpr) and first.value == 1
+    is_index = isinstance(argument, BoundExpr) and argument.binding is bound.bindings[0]
+    if not is_first or not is_index or bound.bindings[0] in t.facts.of(body.function).free:
+        return None
+    sequence = t.value(body.function, body_scope)
+    if not isinstance(sequence.shape, SequenceShape):
+        return None
+    return TypedSource(f"{sequence.source}.upto({_length(t.source(interval.arguments[1], inner))})", sequence.shape)
+
+
+def _sequence(
+    t: Translation, node: FunctionConstructorExpr, bound: BoundRange, scope: TranslationScope, want: SequenceShape
+) -> TypedSource:
+    source, shape = iterable(t, bound.domain, scope)
+    interval, inner = head(bound.domain, scope)
+    is_interval = (
+        isinstance(interval, BuiltinExpr)
+        and interval.operator == ".."
+        and t.constant(*head(interval.arguments[0], inner)) == 1
+    )
+    if not is_interval and not source.endswith(".offsets()"):
+        raise refusal("a function whose domain is not known to be 1..n as a sequence", node.place)
+    local = t.names.fresh(bound.bindings[0].name)
+    inside = scope.bind(((bound.bindings[0], SpecLocal(TypedSource(local, shape))),))
+    value = t.value(node.body, inside, want.element)
+    return TypedSource(f"[{value.source} for {local} in {source}]", SequenceShape(value.shape))
+
+
+# Reading
+
+
+def application(t: Translation, node: FunctionApplicationExpr, scope: TranslationScope, want: Shape) -> TypedSource:
+    """Translate `f[e]`."""
+    function_node, function_scope = head(node.function, scope)
+    argument_node, argument_scope = head(node.argument, scope)
+    index = t.constant(argument_node, argument_scope)
+    if isinstance(function_node, TupleExpr) and isinstance(index, int) and 0 < index <= len(function_node.items):
+        return t.value(function_node.items[index - 1], function_scope, want)
+    if isinstance(function_node, FunctionConstructorExpr) and t.constant(function_node, function_scope) is None:
+        return _constructed(t, function_node, function_scope, Delayed(node.argument, scope), want)
+    return _applied(t, t.value(function_node, function_scope), node.argument, scope)
+
+
+def _constructed(
+    t: Translation, node: FunctionConstructorExpr, scope: TranslationScope, argument: Delayed, want: Shape
+) -> TypedSource:
+    """Translate a function that is constructed and applied at once to its body for the argument."""
+    bound = node.ranges[0]
+    if len(node.ranges) > 1 or bound.is_pattern or len(bound.bindings) > 1:
+        raise refusal("a function of several arguments", node.place)
+    return t.value(node.body, scope.bind(((bound.bindings[0], argument),)), want)
+
+
+def _applied(t: Translation, function: TypedSource, argument: Expression, scope: TranslationScope) -> TypedSource:
+    shape = function.shape
+    match shape:
+        case MapShape() if is_bag(shape):
+            return TypedSource(f"{function.source}.count({t.source(argument, scope, shape.key)})", NUMBER)
+        case MapShape():
+            code = TypedSource(f"{function.source}[{t.source(argument, scope, shape.key)}]", shape.value)
+        case SequenceShape():
+            code = TypedSource(f"{function.source}.at({t.source(argument, scope)})", shape.element)
+        case RecordShape():
+            index = t.constant(*head(argument, scope))
+            if not isinstance(index, int | str):
+                raise refusal("a field of a record that is computed", argument.place)
+            return t.field(function, f"item{index}" if isinstance(index, int) else index, argument.place)
+        case _:
+            raise refusal("an application of what is not known to be a function", argument.place)
+    return t.narrowed_code(code)
+
+
+def field_access(t: Translation, node: FieldAccessExpr, scope: TranslationScope, want: Shape) -> TypedSource:
+    """Translate `record.field`."""
+    inner, inner_scope = head(node.record, scope)
+    if isinstance(inner, RecordExpr):
+        return t.value(dict(inner.fields)[node.field], inner_scope, want)
+    return t.field(t.value(inner, inner_scope), node.field, node.place)
+
+
+# EXCEPT
+
+
+def except_(t: Translation, node: ExceptExpr, scope: TranslationScope, want: Shape) -> TypedSource:
+    """Translate EXCEPT, one update after the other."""
+    code = t.value(node.function, scope, want)
+    for update in node.updates:
+        code = _updated(t, code, update, 0, scope)
+    return code
+
+
+def _updated(
+    t: Translation, code: TypedSource, update: ExceptUpdate, depth: int, scope: TranslationScope
+) -> TypedSource:
+    shape, step = code.shape, update.path[depth]
+    if is_bag(shape):
+        return _bag_updated(t, code, update, scope)
+    old = _applied(t, code, step, scope)
+    if depth + 1 < len(update.path):
+        new = _updated(t, old, update, depth + 1, scope)
+    else:
+        new = t.value(update.value, scope.bind(((update.previous, SpecLocal(old)),)), old.shape)
+    match shape:
+        case RecordShape():
+            name = old.source.rpartition(".")[2]
+            field = _field_name(t, step, scope)
+            for key in shape.classes:
+                if field in key.fields:
+                    t.records.fields[key][field] = join(t.records.fields[key][field], new.shape)
+            return TypedSource(f"{code.source}.set({name}={new.source})", shape)
+        case MapShape():
+            changed = MapShape(shape.key, join(shape.value, new.shape), shape.domain)
+            return TypedSource(f"{code.source}.set({t.source(step, scope, shape.key)}, {new.source})", changed)
+        case SequenceShape():
+            local = t.names.fresh("offset")
+            source = f"[{new.source} if {local} == {t.source(step, scope)} else {code.source}.at({local}) "
+            return TypedSource(
+                f"{source}for {local} in {code.source}.offsets()]", SequenceShape(join(shape.element, new.shape))
+            )
+        case _:
+            raise refusal("EXCEPT of what is not known to be a function", step.place)
+
+
+def _field_name(t: Translation, step: Expression, scope: TranslationScope) -> str:
+    index = t.constant(*head(step, scope))
+    return f"item{index}" if isinstance(index, int) else str(index)
+
+
+def _bag_updated(t: Translation, code: TypedSource, update: ExceptUpdate, scope: TranslationScope) -> TypedSource:
+    r"""Translate `![m] = @ + 1` and `![m] = @ - 1`, the only changes that a bag has words for."""
+    change, _ = head(update.value, scope)
+    if isinstance(change, BuiltinExpr) and change.operator in ("+", "-") and len(update.path) == 1:
+        old, one = change.arguments
+        is_old = isinstance(old, BoundExpr) and old.binding is update.previous
+        if is_old and isinstance(one, NumberExpr) and one.value == 1:
+            word = "add" if change.operator == "+" else "take"
+            assert isinstance(code.shape, MapShape)
+            return TypedSource(f"{code.source}.{word}({t.source(update.path[0], scope, code.shape.key)})", code.shape)
+    raise refusal("a change of a function of records other than by one", update.value.place)
+
+
+# Joining functions
+
+
+def extended(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:
+    """Translate `f @@ (k :> v)`, `f @@ [k \\in S |-> 1]` of a bag, and records with more fields."""
+    left = t.value(node.arguments[0], scope, want)
+    right, right_scope = head(node.arguments[1], scope)
+    if isinstance(right, BuiltinExpr) and right.operator == ":>":
+        return _with_pair(t, left, right, right_scope, want)
+    if isinstance(left.shape, RecordShape) and isinstance(right, RecordExpr):
+        return _with_fields(t, left, right, right_scope, node)
+    if isinstance(right, FunctionConstructorExpr) and (is_bag(left.shape) or is_bag(want)):
+        return _with_bag(t, left, right, right_scope)
+    raise refusal("@@ of these functions", node.place)
+
+
+def _with_pair(
+    t: Translation, left: TypedSource, pair: BuiltinExpr, scope: TranslationScope, want: Shape
+) -> TypedSource:
+    known = join(left.shape, want) if isinstance(left.shape, MapShape | SequenceShape) else want
+    shape = wanted(known, MapShape)
+    key_want, value_want = (shape.key, shape.value) if isinstance(shape, MapShape) else (NOTHING, NOTHING)
+    key, value = t.value(pair.arguments[0], scope, key_want), t.value(pair.arguments[1], scope, value_want)
+    result = join(left.shape, MapShape(key.shape, value.shape))
+    if isinstance(key.shape, RecordShape):
+        if value.source != "1":
+            raise refusal("a function of records that begins with another count than 1", pair.place)
+        return TypedSource(f"{left.source}.add({key.source})", result)
+    return TypedSource(f"{left.source}.add({key.source}, {value.source})", result)
+
+
+def _with_bag(t: Translation, left: TypedSource, node: FunctionConstructorExpr, scope: TranslationScope) -> TypedSource:
+    keys = t.value(node.ranges[0].domain, scope)
+    if t.constant(*head(node.body, scope)) != 1 or len(node.ranges) > 1:
+        raise refusal("a function of records that begins with another count than 1", node.place)
+    element = getattr(keys.shape, "element", NOTHING)
+    return TypedSource(f"{left.source}.add_all({keys.source})", join(left.shape, MapShape(element, NUMBER)))
+
+
+def _with_fields(
+    t: Translation, left: TypedSource, right: RecordExpr, scope: TranslationScope, node: BuiltinExpr
+) -> TypedSource:
+    assert isinstance(left.shape, RecordShape)
+    if len(left.shape.classes) != 1:
+        raise refusal("@@ of a record with several sets of fields", node.place)
+    (key,) = left.shape.classes
+    added = {name: value for name, value in right.fields if name not in key.fields}
+    whole = RecordKey(tuple(sorted((*key.fields, *added))))
+    known = t.records.fields.get(whole, {})
+
+    def item(name: str) -> TypedSource:
+        if name in added:
+            return t.value(added[name], scope, known.get(name, NOTHING))
+        return t.field(left, name, node.place)
+
+    return record_source(t.records, whole, [item(name) for name in whole.fields])
+
+
+# Sequences
+
+
+def _sequence_of(
+    t: Translation, node: BuiltinExpr, index: int, scope: TranslationScope, want: Shape
+) -> tuple[str, SequenceShape]:
+    code = t.value(node.arguments[index], scope, want if wanted(want, SequenceShape) else SequenceShape(NOTHING))
+    sequences = [plain for plain in alternatives_of(code.shape) if isinstance(plain, SequenceShape)]
+    if not sequences:
+        raise refusal(f"{node.operator} of what is not kept as a sequence", node.place)
+    return code.source, sequences[0]
+
+
+def length(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:
+    """Translate Len."""
+    return TypedSource(f"len({t.source(node.arguments[0], scope)})", NUMBER)
+
+
+def append(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:
+    """Translate Append."""
+    source, shape = _sequence_of(t, node, 0, scope, want)
+    known = wanted(join(shape, want), SequenceShape)
+    element = t.value(node.arguments[1], scope, known.element if isinstance(known, SequenceShape) else NOTHING)
+    return TypedSource(f"{source}.append({element.source})", SequenceShape(join(shape.element, element.shape)))
+
+
+def first(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:
+    """Translate Head."""
+    source, shape = _sequence_of(t, node, 0, scope, NOTHING)
+    return t.narrowed_code(TypedSource(f"{source}.at(1)", shape.element))
+
+
+def _part(source: str, shape: SequenceShape, local: str, first: str, last: str) -> TypedSource:
+    return TypedSource(
+        f"[{source}.at({local}) for {local} in range({first}, {last} + 1)]", SequenceShape(shape.element)
+    )
+
+
+def tail(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:
+    """Translate Tail."""
+    source, shape = _sequence_of(t, node, 0, scope, want)
+    rest = _part(source, shape, t.names.fresh("offset"), "2", f"len({source})")
+    # A prefix of one element is an error of an empty sequence, as its Tail is in TLC.
+    return TypedSource(f"({rest.source} if len({source}) > 0 else {source}.upto(1))", rest.shape)
+
+
+def _length(source: str) -> str:
+    """Return the length of a prefix: that to a number below 1 is empty."""
+    return source if source.isdigit() or source.startswith("len(") else f"max({source}, 0)"
+
+
+def subsequence(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:
+    """Translate SubSeq; a prefix has a word of its own."""
+    source, shape = _sequence_of(t, node, 0, scope, want)
+    begin, end = t.source(node.arguments[1], scope), t.source(node.arguments[2], scope)
+    if begin == "1":
+        return TypedSource(f"{source}.upto({_length(end)})", SequenceShape(shape.element))
+    return _part(source, shape, t.names.fresh("offset"), begin, end)
+
+
+def concatenation(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:
+    r"""Translate `\o`."""
+    left, one = _sequence_of(t, node, 0, scope, want)
+    right, other = _sequence_of(t, node, 1, scope, join(one, want))
+    local = t.names.fresh("offset")
+    item = f"{left}.at({local}) if {local} <= len({left}) else {right}.at({local} - len({left}))"
+    source = f"[{item} for {local} in range(1, len({left}) + len({right}) + 1)]"
+    return TypedSource(source, SequenceShape(join(one.element, other.element)))
+
+
+def selection(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:
+    """Translate SelectSeq to a comprehension over the sequence."""
+    source, shape = _sequence_of(t, node, 0, scope, want)
+    local, binding = t.names.fresh("element"), NameBinding("element", node.place)
+    test = NameBinding("Test", node.place, 1)
+    read = BoundExpr(place=node.place, binding=binding)
+    entries = ((binding, SpecLocal(TypedSource(local, shape.element))), (test, Delayed(node.arguments[1], scope)))
+    condition = t.source(
+        ApplyExpr(place=node.place, operator=test, arguments=(read,)), TranslationScope().bind(entries)
+    )
+    return TypedSource(f"[{local} for {local} in {source} if {condition}]", SequenceShape(shape.element))
+
+
+SEQUENCE_WORDS: dict[str, Callable[[Translation, BuiltinExpr, TranslationScope, Shape], TypedSource]] = {
+    "Len": length,
+    "Append": append,
+    "Head": first,
+    "Tail": tail,
+    "SubSeq": subsequence,
+    "\\o": concatenation,
+    "SelectSeq": selection,
+}

@@ -1,0 +1,232 @@
+r"""Ranges as loops: `x \in S` as `for x in S`, with what is chosen from described sets taken apart.
+
+A filter becomes a condition behind its loop, a product one loop for each side, a set of functions on constant keys one
+loop for each key, a set of records one for each field: no such set is ever built, and each element is met once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from kmc.errors import Span
+from kmc.tla.resolved.nodes import (
+    Argument,
+    BoundExpr,
+    BoundRange,
+    BuiltinExpr,
+    Expression,
+    FunctionSetExpr,
+    NameBinding,
+    ProductExpr,
+    RecordExpr,
+    RecordSetExpr,
+    SetFilterExpr,
+    TupleExpr,
+)
+from kmc.tla.shapes.shape import (
+    BOOLEAN,
+    NOTHING,
+    NUMBER,
+    MapShape,
+    RecordShape,
+    SequenceShape,
+    SetShape,
+    Shape,
+    alternatives_of,
+    join_all,
+)
+from kmc.tla.translate.narrowing import Found, guard
+from kmc.tla.translate.refusal import refusal
+from kmc.tla.translate.scope import Delayed, Entry, SpecLocal, TranslationScope, TypedSource, head
+from kmc.tla.translate.translation import Translation
+from kmc.tla.values.order import sorted_values
+
+_KEYS_MAX = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A loop (`for x in S`) or a condition (`if P`) of a comprehension or a choice."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenElement:
+    """What a name is bound to by a choice, and the clauses that choose it."""
+
+    entry: Entry
+    clauses: tuple[Clause, ...]
+
+
+def loops(t: Translation, ranges: Sequence[BoundRange], scope: TranslationScope) -> tuple[TranslationScope, str] | None:
+    """Return the scope inside of some ranges and the clauses of a comprehension over them, None where one is empty."""
+    inside = clauses_of(t, ranges, scope)
+    return None if inside is None else (inside[0], " ".join(clause.text for clause in inside[1]))
+
+
+def clauses_of(
+    t: Translation, ranges: Sequence[BoundRange], scope: TranslationScope
+) -> tuple[TranslationScope, list[Clause]] | None:
+    """Return the scope inside of some ranges, and their clauses; domains do not see the names of other ranges.
+
+    None where a set is empty in all states.
+    """
+    pairs: list[tuple[NameBinding, Entry]] = []
+    clauses: list[Clause] = []
+    for bound in ranges:
+        if bound.is_pattern:
+            chosen = choose(t, bound.domain, scope, "item")
+            if chosen is None:
+                return None
+            clauses.extend(chosen.clauses)
+            pairs.extend(_items(t, bound, chosen.entry))
+            continue
+        for binding in bound.bindings:
+            chosen = choose(t, bound.domain, scope, binding.name)
+            if chosen is None:
+                return None
+            clauses.extend(chosen.clauses)
+            pairs.append((binding, chosen.entry))
+    return scope.bind(pairs), clauses
+
+
+def _items(t: Translation, bound: BoundRange, entry: Entry) -> list[tuple[NameBinding, Entry]]:
+    """Return the names of a tuple pattern."""
+    if isinstance(entry, Delayed) and isinstance(entry.expression, TupleExpr):
+        items = [Delayed(item, entry.scope) for item in entry.expression.items]
+        return list(zip(bound.bindings, items, strict=True))
+    if not isinstance(entry, SpecLocal) or not isinstance(entry.code.shape, RecordShape):
+        raise refusal("a tuple pattern over this set", bound.place)
+    names = tuple(f"item{index}" for index in range(1, len(bound.bindings) + 1))
+    return [
+        (binding, SpecLocal(TypedSource(f"{entry.code.source}.{name}", t.records.field_of(entry.code.shape, name))))
+        for binding, name in zip(bound.bindings, names, strict=True)
+    ]
+
+
+def choose(t: Translation, domain: Expression, scope: TranslationScope, name: str) -> ChosenElement | None:
+    """Return how an element of a set is chosen, None where the set is empty in all states."""
+    node, inner = head(domain, scope)
+    match node:
+        case SetFilterExpr() if not node.range.is_pattern:
+            chosen = choose(t, node.range.domain, inner, name)
+            if chosen is None:
+                return None
+            body = inner.bind(((node.range.bindings[0], chosen.entry),))
+            test, found = guard(t, node.condition, body)
+            return ChosenElement(_narrowed(chosen.entry, found), (*chosen.clauses, Clause(f"if {test}")))
+        case ProductExpr():
+            return _taken_apart(t, node.sets, inner, name, lambda reads: TupleExpr(place=node.place, items=reads))
+        case RecordSetExpr():
+            fields = [field for field, _ in node.fields]
+
+            def record(reads: tuple[Expression, ...]) -> Expression:
+                return RecordExpr(place=node.place, fields=tuple(zip(fields, reads, strict=True)))
+
+            return _taken_apart(t, [values for _, values in node.fields], inner, name, record)
+        case FunctionSetExpr():
+            return _function(t, node, inner, name)
+    source, shape = iterable(t, node, inner)
+    if shape == NOTHING:
+        return None
+    local = t.names.fresh(name)
+    return ChosenElement(SpecLocal(TypedSource(local, shape)), (Clause(f"for {local} in {source}"),))
+
+
+def _narrowed(entry: Entry, found: Found) -> Entry:
+    """Return a local with the classes that the condition of its choice leaves."""
+    if isinstance(entry, SpecLocal) and entry.code.source in found:
+        return SpecLocal(TypedSource(entry.code.source, found[entry.code.source], entry.code.is_network))
+    return entry
+
+
+def _taken_apart(
+    t: Translation,
+    sets: Sequence[Expression],
+    scope: TranslationScope,
+    name: str,
+    build: Callable[[tuple[Expression, ...]], Expression],
+) -> ChosenElement | None:
+    """Choose every part by itself; the whole is an expression over them."""
+    pairs: list[tuple[NameBinding, Entry]] = []
+    clauses: list[Clause] = []
+    for index, part in enumerate(sets, start=1):
+        chosen = choose(t, part, scope, f"{name}{index}")
+        if chosen is None:
+            return None
+        pairs.append((NameBinding(f"{name}{index}", part.place), chosen.entry))
+        clauses.extend(chosen.clauses)
+    reads = tuple(BoundExpr(place=binding.place, binding=binding) for binding, _ in pairs)
+    return ChosenElement(Delayed(build(reads), scope.bind(pairs)), tuple(clauses))
+
+
+def _function(t: Translation, node: FunctionSetExpr, scope: TranslationScope, name: str) -> ChosenElement | None:
+    keys = t.constant(*head(node.domain, scope))
+    if not isinstance(keys, frozenset) or not 0 < len(keys) <= _KEYS_MAX:
+        raise refusal(
+            f"a choice from a set of functions, unless it has a constant domain of 1 to {_KEYS_MAX} keys,", node.place
+        )
+    pairs: list[tuple[TypedSource, TypedSource]] = []
+    clauses: list[Clause] = []
+    for key in sorted_values(keys):
+        chosen = choose(t, node.codomain, scope, name)
+        if chosen is None:
+            return None
+        clauses.extend(chosen.clauses)
+        pairs.append((t.literal(key), _code_of(t, chosen.entry, node.place)))
+    source = ", ".join(f"{key.source}: {value.source}" for key, value in pairs)
+    shape = MapShape(
+        join_all(key.shape for key, _ in pairs), join_all(value.shape for _, value in pairs), frozenset(keys)
+    )
+    return ChosenElement(SpecLocal(TypedSource("{" + source + "}", shape)), tuple(clauses))
+
+
+def _code_of(t: Translation, entry: Entry, place: Span) -> TypedSource:
+    binding = NameBinding("chosen", place)
+    return t.value(BoundExpr(place=place, binding=binding), TranslationScope().bind(((binding, entry),)))
+
+
+def iterable(t: Translation, domain: Argument, scope: TranslationScope) -> tuple[str, Shape]:
+    """Return what a loop over a set iterates over, and the shape of its elements."""
+    node, inner = head(domain, scope)
+    if isinstance(node, BuiltinExpr):
+        match node.operator, node.arguments:
+            case "..", (first, last):
+                return f"range({t.source(first, inner)}, {t.source(last, inner)} + 1)", t.interval(first, last, inner)
+            case "DOMAIN", (function,):
+                return _keys(t, t.value(function, inner), node.place)
+            case "SUBSET", (base,):
+                known = t.value(base, inner)
+                return f"subsets({_bare(t, known.source)})", SetShape(_element(known, node.place))
+            case "BOOLEAN", ():
+                return "{False, True}", BOOLEAN
+    code = t.value(node, inner)
+    return _bare(t, code.source), _element(code, node.place)
+
+
+def _bare(t: Translation, source: str) -> str:
+    """Return a type or a range in place of the set of its members, which a loop can do without."""
+    if source.startswith("set(") and source.endswith(")"):
+        body = source[4:-1]
+        if body.isidentifier() or (body.startswith("range(") and body.count("(") == 1):
+            return body
+    return source
+
+
+def _keys(t: Translation, function: TypedSource, place: Span) -> tuple[str, Shape]:
+    match function.shape:
+        case SequenceShape():
+            return f"{function.source}.offsets()", NUMBER
+        case MapShape():
+            return function.source, function.shape.key
+        case _:
+            raise refusal("DOMAIN of this value as a set to choose from", place)
+
+
+def _element(code: TypedSource, place: Span) -> Shape:
+    sets = [plain for plain in alternatives_of(code.shape) if isinstance(plain, SetShape)]
+    if not sets:
+        raise refusal("a choice from what is not known to be a set", place)
+    return sets[0].element

@@ -1,0 +1,167 @@
+"""The text of a translated spec: declarations and functions, with the place of every line in the module."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from kmc.errors import Span
+from kmc.tla.shapes.shape import Atom
+from kmc.tla.translate.actions import WrittenLine
+from kmc.tla.translate.declarations import Bounds, Declarer, class_names
+from kmc.tla.translate.formatting import formatted
+from kmc.tla.translate.names import ATOM_CLASS
+from kmc.tla.translate.translator import SpecFunction, TranslatedParts
+
+_WORDS = (
+    "Bool", "Enum", "IdentSet", "Int", "Map", "MessageBag", "MessageSet", "PartialMap", "Record", "Seq", "Set",
+    "constant", "count", "product", "subsets",
+)  # fmt: skip
+_INDENT = "    "
+
+
+@dataclass(frozen=True, slots=True)
+class SpecText:
+    """The file of a spec: its lines, and the place of each in the module, None for one without."""
+
+    lines: tuple[str, ...]
+    places: tuple[Span | None, ...]
+
+    @property
+    def text(self) -> str:
+        """The whole file."""
+        return "\n".join(self.lines) + "\n"
+
+
+def laid_out(parts: TranslatedParts, bounds: Bounds) -> SpecText:
+    """Write a translated model as one file."""
+    writer = _Writer(parts, bounds)
+    return writer.write()
+
+
+class _Writer:
+    def __init__(self, parts: TranslatedParts, bounds: Bounds) -> None:
+        self._parts = parts
+        self._t = parts.t
+        self._declarer = Declarer(parts.t, bounds)
+        self._names: dict[str, str] = {}
+
+    def write(self) -> SpecText:
+        self._names = class_names(self._t)
+        body = self._functions()
+        classes = [(_renamed(line, self._names), None) for line in self._declarer.classes()]
+        state = [(_renamed(line, self._names), place) for line, place in self._state()]
+        text = [*self._atoms(), *classes, *state, *body]
+        table = self._table()
+        used = {word for line in (*table, *(line for line, _ in text)) for word in re.findall(r"\w+", line)}
+        imports = [word for word in _WORDS if word in used]
+        head = [
+            f'"""{self._t.model.module}, translated from TLA+."""',
+            "",
+            f"from kmc.lang import {', '.join(imports)}",
+            "from kmc.spec import spec",
+            "",
+            *table,
+        ]
+        lines = [(line, None) for line in head] + text
+        return SpecText(tuple(line for line, _ in lines), tuple(place for _, place in lines))
+
+    def _table(self) -> list[str]:
+        model = self._t.model
+        pairs = ", ".join(f'"{name}": "{field}"' for name, field in zip(model.variables, self._t.fields, strict=True))
+        lines = [f"spec.variables({{{pairs}}})"]
+        if self._parts.symmetry is not None:
+            name, groups = self._parts.symmetry
+            lines.append(f'spec.symmetry("{name}", {", ".join(groups)})')
+        if self._parts.view is not None:
+            name, dropped = self._parts.view
+            quoted = ", ".join(f'"{field}"' for field in dropped)
+            lines.append(f'spec.view("{name}", drop=[{quoted}])')
+        constants = [group for group in self._t.names.groups if group.is_symmetric]
+        declared = [
+            f'{group.name} = constant("{group.name}", IdentSet(symmetric=True), "the constant {group.name}")'
+            for group in constants
+        ]
+        return [*declared, *lines]
+
+    def _atoms(self) -> list[tuple[str, Span | None]]:
+        lines: list[tuple[str, Span | None]] = []
+        for group in self._t.names.groups:
+            if not group.is_symmetric:
+                lines.extend(self._enumeration(group.name, group.atoms))
+        if self._t.names.others:
+            lines.extend(self._enumeration(ATOM_CLASS, tuple(self._t.names.others)))
+        return lines
+
+    def _enumeration(self, name: str, atoms: tuple[Atom, ...]) -> list[tuple[str, Span | None]]:
+        members = [self._t.names.source_of(atom).partition(".")[2] for atom in atoms]
+        if len(members) == 1:
+            body = f"{members[0]} = 0"
+        else:
+            body = f"{', '.join(members)} = range({len(members)})"
+        return [("", None), ("", None), (f"class {name}(Enum):", None), (f"{_INDENT}{body}", None)]
+
+    def _state(self) -> list[tuple[str, Span | None]]:
+        lines: list[tuple[str, Span | None]] = [("", None), ("", None), ("class State(Record):", None)]
+        for field, shape in zip(self._t.fields, self._t.shapes, strict=True):
+            lines.append((f"{_INDENT}{field}: {self._declarer.annotation(shape, is_variable=True)}", None))
+        return lines
+
+    def _functions(self) -> list[tuple[str, Span | None]]:
+        lines: list[tuple[str, Span | None]] = []
+        for function in self._parts.functions:
+            lines.extend([("", None), ("", None), *_function(function, self._names)])
+        return lines
+
+
+def _function(function: SpecFunction, names: dict[str, str]) -> list[tuple[str, Span | None]]:
+    first = {"init": "", "action": "st", "action_property": "st, nxt", "action_constraint": "st, nxt"}
+    parameters = first.get(function.kind, "st") + function.signature
+    doc = f"TLA+: {function.original}, line {function.place.line}."
+    place = function.place
+    return [
+        (f"@spec.{function.kind}", place),
+        (f"def {function.name}({parameters}):", place),
+        (f'{_INDENT}"""{doc}"""', place),
+        *(
+            (text, line.place)
+            for line in _merged(function.lines)
+            for text in formatted(_renamed(line.text, names), line.depth)
+        ),
+    ]
+
+
+def _merged(lines: list[WrittenLine]) -> list[WrittenLine]:
+    """Join an `if` and the `if` that is all of its body."""
+    result: list[WrittenLine] = []
+    index = 0
+    while index < len(lines):
+        line = lines[index]
+        end = _end(lines, index)
+        if line.text.startswith("if ") and index + 1 < end and not _has_else(lines, end, line.depth):
+            inner = lines[index + 1]
+            whole = _end(lines, index + 1) == end
+            if inner.text.startswith("if ") and whole:
+                test = f"if ({line.text[3:-1]}) and ({inner.text[3:-1]}):"
+                body = [WrittenLine(other.depth - 1, other.text, other.place) for other in lines[index + 2 : end]]
+                lines = [*lines[:index], WrittenLine(line.depth, test, inner.place), *body, *lines[end:]]
+                continue
+        result.append(line)
+        index += 1
+    return result
+
+
+def _end(lines: list[WrittenLine], index: int) -> int:
+    """Return where the block that a line begins ends."""
+    end = index + 1
+    while end < len(lines) and lines[end].depth > lines[index].depth:
+        end += 1
+    return end
+
+
+def _has_else(lines: list[WrittenLine], end: int, depth: int) -> bool:
+    return end < len(lines) and lines[end].depth == depth and lines[end].text.startswith(("else:", "elif "))
+
+
+def _renamed(line: str, names: dict[str, str]) -> str:
+    return re.sub(r"\bRecord(?:Class|Base)\d+_\b", lambda found: names[found.group()], line)

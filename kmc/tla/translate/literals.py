@@ -1,0 +1,146 @@
+"""Literals: constant values of a model as source of kmc's language, in the representation of the place they go to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kmc.tla.shapes.shape import (
+    BOOLEAN,
+    NOTHING,
+    AtomShape,
+    MapShape,
+    NumberShape,
+    PlainShape,
+    RecordKey,
+    RecordShape,
+    RecordTable,
+    SequenceShape,
+    SetShape,
+    Shape,
+    alternatives_of,
+    join_all,
+    tuple_key,
+)
+from kmc.tla.translate.names import NameTable, field_name
+from kmc.tla.translate.scope import TypedSource
+from kmc.tla.values.kinds import FunctionValue, SymbolicSet, TlaBoolean, TlaModelValue, Value
+from kmc.tla.values.order import sorted_values
+
+
+def literal(names: NameTable, records: RecordTable, value: Value, want: Shape = NOTHING) -> TypedSource:
+    """Return the source of a value; `want` chooses between the representations of a tuple or a function."""
+    return _Writer(names, records).write(value, want)
+
+
+def wanted(want: Shape, kind: type[PlainShape]) -> PlainShape | None:
+    """Return the alternative of a kind in a shape that is wanted."""
+    return next((plain for plain in alternatives_of(want) if isinstance(plain, kind)), None)
+
+
+def record_source(records: RecordTable, key: RecordKey, items: Sequence[TypedSource]) -> TypedSource:
+    """Return a record of a class, in the order of its fields, and join the shapes of its fields."""
+    shape = records.add(key, [item.shape for item in items])
+    fields = ", ".join(f"{field_name(name)}={item.source}" for name, item in zip(key.fields, items, strict=True))
+    return TypedSource(f"{class_placeholder(records, key)}({fields})", shape)
+
+
+def class_placeholder(records: RecordTable, key: RecordKey) -> str:
+    """Return the name of a record class until the end of the translation, when its fields are known."""
+    return f"RecordClass{list(records.fields).index(key)}_"
+
+
+class _Writer:
+    def __init__(self, names: NameTable, records: RecordTable) -> None:
+        self._names = names
+        self._records = records
+
+    def write(self, value: Value, want: Shape) -> TypedSource:
+        match value:
+            case TlaBoolean():
+                return TypedSource(str(value.holds), BOOLEAN)
+            case int():
+                return TypedSource(str(value) if value >= 0 else f"({value})", NumberShape(value, value))
+            case str() | TlaModelValue():
+                return TypedSource(self._names.source_of(value), AtomShape(frozenset((value,))))
+            case frozenset():
+                return self._set(value, want)
+            case tuple():
+                return self._tuple(value, want)
+            case FunctionValue():
+                return self._function(value, want)
+            case SymbolicSet():
+                return self._set(frozenset(value.elements()), want)
+
+    def _set(self, value: frozenset[Value], want: Shape) -> TypedSource:
+        group = self._names.group_of(value)
+        if group is not None:
+            return TypedSource(f"set({group.name})", SetShape(AtomShape(frozenset(group.atoms))))
+        known = wanted(want, SetShape)
+        element = known.element if isinstance(known, SetShape) else NOTHING
+        items = [self._element(item, element) for item in sorted_values(value)]
+        shape = SetShape(join_all(item.shape for item in items))
+        if not items:
+            return TypedSource("set()", shape)
+        numbers = [item for item in value if type(item) is int]
+        if len(numbers) == len(value) > 1 and max(numbers) - min(numbers) == len(numbers) - 1:
+            return TypedSource(f"set(range({min(numbers)}, {max(numbers) + 1}))", shape)
+        return TypedSource("{" + ", ".join(item.source for item in items) + "}", shape)
+
+    def _element(self, value: Value, want: Shape) -> TypedSource:
+        if (
+            isinstance(value, tuple)
+            and value
+            and wanted(want, MapShape) is None
+            and wanted(want, SequenceShape) is None
+        ):
+            return self._tuple_record(value, want)
+        return self.write(value, want)
+
+    def _tuple_record(self, value: tuple[Value, ...], want: Shape) -> TypedSource:
+        items = [
+            self.write(item, item_want) for item, item_want in zip(value, self._item_wants(value, want), strict=True)
+        ]
+        return record_source(self._records, tuple_key(item.shape for item in items), items)
+
+    def _item_wants(self, value: tuple[Value, ...], want: Shape) -> list[Shape]:
+        known = wanted(want, RecordShape)
+        classes = known.classes if isinstance(known, RecordShape) else ()
+        key = next((key for key in classes if key.kinds and len(key.fields) == len(value)), None)
+        return [self._records.fields[key][name] for name in key.fields] if key else [NOTHING] * len(value)
+
+    def _tuple(self, value: tuple[Value, ...], want: Shape) -> TypedSource:
+        as_map, as_sequence = wanted(want, MapShape), wanted(want, SequenceShape)
+        if isinstance(as_map, MapShape):
+            return self._map(list(enumerate(value, start=1)), as_map)
+        element = as_sequence.element if isinstance(as_sequence, SequenceShape) else NOTHING
+        items = [self.write(item, element) for item in value]
+        if as_sequence is not None or not value:
+            sources = ", ".join(item.source for item in items)
+            return TypedSource(
+                f"[{sources}]", SequenceShape(join_all(item.shape for item in items), len(items), len(items))
+            )
+        if wanted(want, RecordShape) is not None or len({type(item.shape) for item in items}) > 1:
+            return self._tuple_record(value, want)
+        return self._map(list(enumerate(value, start=1)), None)
+
+    def _function(self, value: FunctionValue, want: Shape) -> TypedSource:
+        as_map = wanted(want, MapShape)
+        names = tuple(key for key in value.domain.keys if isinstance(key, str))
+        key = RecordKey(tuple(sorted(names)))
+        if isinstance(as_map, MapShape) or not self._records.is_record(value.domain.keys):
+            return self._map(list(value.items()), as_map if isinstance(as_map, MapShape) else None)
+        by_name = dict(value.items())
+        known = self._records.fields.get(key, {})
+        items = [self.write(by_name[name], known.get(name, NOTHING)) for name in key.fields]
+        return record_source(self._records, key, items)
+
+    def _map(self, pairs: Sequence[tuple[Value, Value]], want: MapShape | None) -> TypedSource:
+        keys = [self._element(key, want.key if want else NOTHING) for key, _ in pairs]
+        values = [self.write(value, want.value if want else NOTHING) for _, value in pairs]
+        source = ", ".join(f"{key.source}: {value.source}" for key, value in zip(keys, values, strict=True))
+        shape = MapShape(
+            join_all(key.shape for key in keys),
+            join_all(value.shape for value in values),
+            frozenset(key for key, _ in pairs),
+        )
+        return TypedSource("{" + source + "}", shape)

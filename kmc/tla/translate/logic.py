@@ -1,0 +1,204 @@
+r"""Formulas as conditions: `/\`, `\/`, `~`, `=>`, quantifiers, IF, CASE, equality.
+
+A conjunct says something about those after it: after `m.type = Vote`, `m` is of the classes whose `type` may be Vote.
+The test of the class is written too, since the compiled code needs it to read fields that other classes lack.
+"""
+
+from __future__ import annotations
+
+from kmc.tla.resolved.nodes import (
+    BuiltinExpr,
+    CaseExpr,
+    ConjunctionExpr,
+    DisjunctionExpr,
+    Expression,
+    IfExpr,
+    PrimeExpr,
+    QuantifiedExpr,
+    SetEnumerationExpr,
+    TupleExpr,
+    UnchangedExpr,
+)
+from kmc.tla.shapes.shape import (
+    BOOLEAN,
+    NOTHING,
+    MapShape,
+    RecordShape,
+    SequenceShape,
+    Shape,
+    alternatives_of,
+    join,
+)
+from kmc.tla.translate.iteration import loops
+from kmc.tla.translate.membership import membership
+from kmc.tla.translate.narrowing import guard, operand
+from kmc.tla.translate.refusal import refusal
+from kmc.tla.translate.scope import TranslationScope, TypedSource, head
+from kmc.tla.translate.translation import Translation
+
+
+def truth(source: str) -> TypedSource:
+    """Return a condition."""
+    return TypedSource(source, BOOLEAN)
+
+
+def conjunction(t: Translation, node: ConjunctionExpr, scope: TranslationScope, want: Shape) -> TypedSource:
+    r"""Translate `/\`: a conjunct is read with what those before it say."""
+    return truth(f"({' and '.join(_conjuncts(t, node.items, scope))})")
+
+
+def _conjuncts(t: Translation, items: tuple[Expression, ...], scope: TranslationScope) -> list[str]:
+    if not items:
+        return []
+    test, found = guard(t, items[0], scope)
+    with t.narrowed(found):
+        return [test, *_conjuncts(t, items[1:], scope)]
+
+
+def disjunction(t: Translation, node: DisjunctionExpr, scope: TranslationScope, want: Shape) -> TypedSource:
+    r"""Translate `\/`."""
+    return truth(f"({' or '.join(_whole_guard(t, item, scope) for item in node.items)})")
+
+
+def _whole_guard(t: Translation, node: Expression, scope: TranslationScope) -> str:
+    source = guard(t, node, scope)[0]
+    return f"({source})"
+
+
+def implication(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:
+    """Translate `=>`; the conclusion is read with what the premise says."""
+    premise, found = guard(t, operand(node, 0), scope)
+    with t.narrowed(found):
+        return truth(f"(not ({premise}) or {t.source(operand(node, 1), scope)})")
+
+
+def negation(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:
+    """Translate `~`."""
+    return truth(f"(not {_whole_guard(t, operand(node, 0), scope)})")
+
+
+def equivalence(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:
+    """Translate `<=>`."""
+    return truth(f"({t.source(operand(node, 0), scope)} == {t.source(operand(node, 1), scope)})")
+
+
+def quantified(t: Translation, node: QuantifiedExpr, scope: TranslationScope, want: Shape) -> TypedSource:
+    r"""Translate `\A` and `\E` outside of a choice."""
+    inside = loops(t, node.ranges, scope)
+    if inside is None:
+        return truth(str(node.kind == "\\A"))
+    word = "any" if node.kind == "\\E" else "all"
+    return truth(f"{word}({guard(t, node.body, inside[0])[0]} {inside[1]})")
+
+
+def conditional(t: Translation, node: IfExpr, scope: TranslationScope, want: Shape) -> TypedSource:
+    """Translate IF as a value."""
+    condition, found = guard(t, node.condition, scope)
+    with t.narrowed(found):
+        then = t.value(node.then, scope, want)
+    otherwise = t.value(node.otherwise, scope, join(want, then.shape) if want == NOTHING else want)
+    return _either(condition, then, otherwise)
+
+
+def _either(condition: str, then: TypedSource, otherwise: TypedSource) -> TypedSource:
+    source = f"({then.source} if {condition} else {otherwise.source})"
+    return TypedSource(source, join(then.shape, otherwise.shape), then.is_network or otherwise.is_network)
+
+
+def case(t: Translation, node: CaseExpr, scope: TranslationScope, want: Shape) -> TypedSource:
+    """Translate CASE as a value; without OTHER, the last arm needs no test, since TLC stops where no test holds."""
+    if node.other is None:
+        arms, code = node.arms[:-1], t.value(node.arms[-1][1], scope, want)
+    else:
+        arms, code = node.arms, t.value(node.other, scope, want)
+    for condition, value in reversed(arms):
+        test, found = guard(t, condition, scope)
+        with t.narrowed(found):
+            code = _either(test, t.value(value, scope, want), code)
+    return code
+
+
+def prime(t: Translation, node: PrimeExpr, scope: TranslationScope, want: Shape) -> TypedSource:
+    """Translate an expression in the next state."""
+    with t.priming(node.place):
+        return t.value(node.body, scope, want)
+
+
+def unchanged(t: Translation, node: UnchangedExpr, scope: TranslationScope, want: Shape) -> TypedSource:
+    """Translate UNCHANGED as a condition."""
+    before = t.source(node.body, scope)
+    with t.priming(node.place):
+        return truth(f"({t.source(node.body, scope)} == {before})")
+
+
+# Equality
+
+
+def equality(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:
+    """Translate `=` and `#`."""
+    sign = "==" if node.operator == "=" else "!="
+    left, right = operand(node, 0), operand(node, 1)
+    if _is_constructor(left, scope) and not _is_constructor(right, scope):
+        left, right = right, left
+    joiner = " and " if node.operator == "=" else " or "
+    pairs = _item_pairs(left, right, scope)
+    if pairs is not None:
+        return truth(f"({joiner.join(_compared(t, sign, *pair) for pair in pairs)})" if pairs else str(sign == "=="))
+    return truth(_compared(t, sign, (left, scope), (right, scope)))
+
+
+def _item_pairs(
+    left: Expression, right: Expression, scope: TranslationScope
+) -> list[tuple[tuple[Expression, TranslationScope], tuple[Expression, TranslationScope]]] | None:
+    """Return the items of two tuples that are written out; these are equal item by item."""
+    one, one_scope = head(left, scope)
+    other, other_scope = head(right, scope)
+    if not (isinstance(one, TupleExpr) and isinstance(other, TupleExpr)) or len(one.items) != len(other.items):
+        return None
+    return [((a, one_scope), (b, other_scope)) for a, b in zip(one.items, other.items, strict=True)]
+
+
+def _compared(
+    t: Translation, sign: str, left: tuple[Expression, TranslationScope], right: tuple[Expression, TranslationScope]
+) -> str:
+    place = left[0].place
+    one = t.value(*left)
+    if _is_empty(*right):
+        return f"(len({one.source}) {sign} 0)"
+    other = t.value(*right, one.shape)
+    _refuse_unlike(one.shape, other.shape, left[0], place)
+    return f"({one.source} {sign} {other.source})"
+
+
+def _is_constructor(node: Expression, scope: TranslationScope) -> bool:
+    return isinstance(head(node, scope)[0], TupleExpr | SetEnumerationExpr)
+
+
+def _is_empty(node: Expression, scope: TranslationScope) -> bool:
+    inner, _ = head(node, scope)
+    return isinstance(inner, TupleExpr | SetEnumerationExpr) and not inner.items
+
+
+def _refuse_unlike(left: Shape, right: Shape, node: Expression, place: object) -> None:
+    """Refuse to compare two representations of functions: the words of kmc would say that they differ."""
+    kinds = [{_family(plain) for plain in alternatives_of(shape)} - {""} for shape in (left, right)]
+    if kinds[0] and kinds[1] and not kinds[0] & kinds[1]:
+        raise refusal("comparing a tuple with a function", node.place)
+
+
+def _family(shape: Shape) -> str:
+    match shape:
+        case MapShape():
+            return "map"
+        case SequenceShape():
+            return "sequence"
+        case RecordShape(classes) if any(key.kinds for key in classes):
+            return "tuple"
+        case _:
+            return ""
+
+
+def membership_of(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:
+    r"""Translate `\in` and `\notin`."""
+    source = membership(t, operand(node, 0), scope, operand(node, 1), scope)
+    return truth(source if node.operator == "\\in" else f"(not {source})")

@@ -1,0 +1,207 @@
+r"""Membership, `x \in S`, as conditions: sets that are described are never built."""
+
+from __future__ import annotations
+
+from kmc.tla.resolved.nodes import (
+    Argument,
+    BoundExpr,
+    BuiltinExpr,
+    Expression,
+    FunctionSetExpr,
+    NameBinding,
+    ProductExpr,
+    RecordSetExpr,
+    SetEnumerationExpr,
+    SetFilterExpr,
+    SetMapExpr,
+)
+from kmc.tla.shapes.shape import (
+    BOOLEAN,
+    NOTHING,
+    NUMBER,
+    MapShape,
+    RecordKey,
+    RecordShape,
+    SequenceShape,
+    SetShape,
+    Shape,
+    alternatives_of,
+)
+from kmc.tla.translate.iteration import loops
+from kmc.tla.translate.refusal import refusal
+from kmc.tla.translate.scope import Delayed, SpecLocal, TranslationScope, TypedSource, head
+from kmc.tla.translate.translation import Translation
+
+
+def membership(
+    t: Translation, element: Argument, element_scope: TranslationScope, domain: Argument, scope: TranslationScope
+) -> str:
+    """Translate `element \\in domain` to a condition."""
+    node, scope = head(domain, scope)
+    binding = NameBinding("element", node.place)
+    read = BoundExpr(place=node.place, binding=binding)
+    bound = TranslationScope().bind(((binding, Delayed(element, element_scope)),))
+    match node:
+        case BuiltinExpr():
+            return _in_builtin(t, read, bound, node, scope)
+        case SetEnumerationExpr() if t.constant(node, scope) is None:
+            want = t.value(read, bound).shape
+            source = t.source(read, bound)
+            tests = [f"{source} == {t.source(item, scope, want)}" for item in node.items]
+            return f"({' or '.join(tests) or 'False'})"
+        case SetFilterExpr() if not node.range.is_pattern:
+            inner = scope.bind(((node.range.bindings[0], Delayed(element, element_scope)),))
+            return f"({membership(t, read, bound, node.range.domain, scope)} and {t.source(node.condition, inner)})"
+        case SetMapExpr():
+            known = t.value(read, bound)
+            inside = loops(t, node.ranges, scope)
+            if inside is None:
+                return "False"
+            return f"any({known.source} == {t.source(node.body, inside[0], known.shape)} {inside[1]})"
+        case FunctionSetExpr():
+            return _in_functions(t, t.value(read, bound), node, scope)
+        case RecordSetExpr():
+            return _in_records(t, t.value(read, bound), node, scope)
+        case ProductExpr():
+            return _in_product(t, t.value(read, bound), node, scope)
+    known = t.value(read, bound)
+    return f"({known.source} in {t.value(node, scope, SetShape(known.shape)).source})"
+
+
+def _in_builtin(
+    t: Translation, element: Expression, bound: TranslationScope, node: BuiltinExpr, scope: TranslationScope
+) -> str:
+    code = t.value(element, bound)
+    match node.operator, node.arguments:
+        case "Int", ():
+            return _only(code, NUMBER, node)
+        case "Nat", ():
+            _only(code, NUMBER, node)
+            return f"({code.source} >= 0)"
+        case "BOOLEAN", ():
+            return _only(code, BOOLEAN, node)
+        case "STRING", ():
+            raise refusal("STRING", node.place)
+        case "..", (first, last):
+            return f"({t.source(first, scope)} <= {code.source} <= {t.source(last, scope)})"
+        case "\\union", (left, right):
+            return f"({membership(t, element, bound, left, scope)} or {membership(t, element, bound, right, scope)})"
+        case "\\intersect", (left, right):
+            return f"({membership(t, element, bound, left, scope)} and {membership(t, element, bound, right, scope)})"
+        case "\\", (left, right):
+            without = membership(t, element, bound, right, scope)
+            return f"({membership(t, element, bound, left, scope)} and not {without})"
+        case "UNION", (sets,):
+            return _in_union(t, element, bound, node, head(sets, scope))
+        case "SUBSET", (base,):
+            return _each(t, code, SetShape, base, scope, node)
+        case "Seq", (base,):
+            return _each(t, code, SequenceShape, base, scope, node)
+        case "DOMAIN", (function,):
+            return _in_domain(t, code, t.value(function, scope), node)
+    return f"({code.source} in {t.value(node, scope, SetShape(code.shape)).source})"
+
+
+def _in_union(
+    t: Translation,
+    element: Expression,
+    bound: TranslationScope,
+    node: BuiltinExpr,
+    sets: tuple[Expression, TranslationScope],
+) -> str:
+    r"""Test `x \in UNION {S(y): y \in T}` in each of the sets."""
+    inner, scope = sets
+    if not isinstance(inner, SetMapExpr):
+        code = t.value(element, bound)
+        return f"({code.source} in {t.value(node, scope, SetShape(code.shape)).source})"
+    inside = loops(t, inner.ranges, scope)
+    if inside is None:
+        return "False"
+    return f"any({membership(t, element, bound, inner.body, inside[0])} {inside[1]})"
+
+
+def _only(code: TypedSource, kind: Shape, node: BuiltinExpr) -> str:
+    """Return True where all values of a shape are of a kind; TLC stops at others."""
+    if {type(plain) for plain in alternatives_of(code.shape)} <= {type(kind)}:
+        return "True"
+    raise refusal(f"{node.operator} as a test of the kind of a value", node.place)
+
+
+def _each(
+    t: Translation, code: TypedSource, kind: type, base: Argument, scope: TranslationScope, node: BuiltinExpr
+) -> str:
+    shape = code.shape
+    if not isinstance(shape, SetShape | SequenceShape) or not isinstance(shape, kind):
+        raise refusal(f"{node.operator} as a test of the kind of a value", node.place)
+    return "True" if shape.element == NOTHING else _all(t, code.source, shape.element, base, scope)
+
+
+def _all(t: Translation, source: str, shape: Shape, domain: Argument, scope: TranslationScope) -> str:
+    """Return whether all elements of a collection are in a set."""
+    name = t.names.fresh("each")
+    binding = NameBinding(name, domain.place)
+    bound = TranslationScope().bind(((binding, SpecLocal(TypedSource(name, shape))),))
+    inside = membership(t, BoundExpr(place=domain.place, binding=binding), bound, domain, scope)
+    return "True" if inside == "True" else f"all({inside} for {name} in {source})"
+
+
+def _in_domain(t: Translation, code: TypedSource, function: TypedSource, node: BuiltinExpr) -> str:
+    match function.shape:
+        case SequenceShape():
+            return f"(1 <= {code.source} <= len({function.source}))"
+        case MapShape():
+            return f"({code.source} in {function.source})"
+        case _:
+            raise refusal("DOMAIN of this value", node.place)
+
+
+def _in_functions(t: Translation, code: TypedSource, node: FunctionSetExpr, scope: TranslationScope) -> str:
+    if isinstance(code.shape, SequenceShape):
+        domain = t.value(node.domain, scope, SetShape(NUMBER))
+        values = _all(t, code.source, code.shape.element, node.codomain, scope)
+        return f"(set({code.source}.offsets()) == {domain.source} and {values})"
+    if not isinstance(code.shape, MapShape):
+        raise refusal("a set of functions as a test of this value", node.place)
+    name = t.names.fresh("key")
+    binding = NameBinding(name, node.place)
+    bound = TranslationScope().bind(((binding, SpecLocal(TypedSource(f"{code.source}[{name}]", code.shape.value))),))
+    inside = membership(t, BoundExpr(place=node.place, binding=binding), bound, node.codomain, scope)
+    values = "True" if inside == "True" else f"all({inside} for {name} in {code.source})"
+    keys = t.constant(*head(node.domain, scope))
+    if keys is not None and keys == code.shape.domain:
+        return values
+    domain = t.value(node.domain, scope, SetShape(code.shape.key))
+    return f"({code.source}.keys() == {domain.source} and {values})"
+
+
+def _in_records(t: Translation, code: TypedSource, node: RecordSetExpr, scope: TranslationScope) -> str:
+    key = RecordKey(tuple(sorted(name for name, _ in node.fields)))
+    if not isinstance(code.shape, RecordShape):
+        raise refusal("a set of records as a test of this value", node.place)
+    if key not in code.shape.classes:
+        return "False"
+    tests = [t.class_test(code.source, frozenset((key,)))] if len(code.shape.classes) > 1 else []
+    narrow = TypedSource(code.source, RecordShape(frozenset((key,))))
+    return _fields_in(t, narrow, tests, [(name, domain) for name, domain in node.fields], scope)
+
+
+def _in_product(t: Translation, code: TypedSource, node: ProductExpr, scope: TranslationScope) -> str:
+    if not isinstance(code.shape, RecordShape):
+        raise refusal("a product as a test of this value", node.place)
+    classes = {key for key in code.shape.classes if key.kinds and len(key.fields) == len(node.sets)}
+    if classes != code.shape.classes:
+        raise refusal("a product as a test of tuples of several lengths", node.place)
+    names = [f"item{index}" for index in range(1, len(node.sets) + 1)]
+    return _fields_in(t, code, [], list(zip(names, node.sets, strict=True)), scope)
+
+
+def _fields_in(
+    t: Translation, code: TypedSource, tests: list[str], domains: list[tuple[str, Expression]], scope: TranslationScope
+) -> str:
+    assert isinstance(code.shape, RecordShape)
+    for name, domain in domains:
+        binding = NameBinding(name, domain.place)
+        read = t.field(code, name, domain.place)
+        bound = TranslationScope().bind(((binding, SpecLocal(read)),))
+        tests = [*tests, membership(t, BoundExpr(place=domain.place, binding=binding), bound, domain, scope)]
+    return f"({' and '.join(tests) or 'True'})"

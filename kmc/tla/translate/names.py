@@ -1,0 +1,150 @@
+"""Names of the generated spec: those of the module where Python allows it, and unique ones elsewhere.
+
+Sets of atoms that are constants of the model are enumerations of that name, or identifier types where the model
+permutes them. All other atoms are members of one enumeration, `Atom`.
+"""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from kmc.lang.naming import snake_case
+from kmc.lang.words import WORDS
+from kmc.tla.shapes.shape import Atom, AtomShape, MapShape, SequenceShape, SetShape, Shape, alternatives_of
+from kmc.tla.values.kinds import TlaModelValue
+
+ATOM_CLASS = "Atom"
+_OWN = ("st", "nxt", "spec", "State", "self", "title", "index", "members", "kmc_type")
+_TAKEN = frozenset((*keyword.kwlist, *dir(builtins), *(word.name for word in WORDS), *_OWN))
+
+
+def text_of_atom(atom: Atom) -> str:
+    """Return the text of a string or the name of a model value."""
+    return atom.name if isinstance(atom, TlaModelValue) else atom
+
+
+def identifier(text: str) -> str:
+    """Return a text as an identifier of Python that no word of the language has."""
+    name = re.sub(r"\W", "_", text, flags=re.ASCII).strip("_") or "empty"
+    if name[0].isdigit():
+        name = f"n{name}"
+    return f"{name}_" if name in _TAKEN else name
+
+
+_NO_FIELDS = frozenset(
+    ("set", "items", "fields", "shapes", "tag", "abstract", "kmc_type", "written_type", "source_field", "dest_field")
+)
+
+
+def field_name(text: str) -> str:
+    """Return a field of a record, or a variable, as a name of Python."""
+    name = identifier(text)
+    kept = name.removesuffix("_") if name != text else name
+    if kept == text and not keyword.iskeyword(kept) and kept not in _NO_FIELDS and not kept.startswith("_"):
+        return kept
+    return name
+
+
+def unique(name: str, taken: Iterable[str]) -> str:
+    """Return the name, with a number behind it where it is taken."""
+    known, candidate, number = set(taken), name, 1
+    while candidate in known:
+        number += 1
+        candidate = f"{name}_{number}"
+    return candidate
+
+
+@dataclass(slots=True)
+class AtomGroup:
+    """A set of atoms that is a type of the spec; `is_symmetric` where the model permutes it."""
+
+    name: str
+    atoms: tuple[Atom, ...]
+    is_symmetric: bool = False
+
+
+@dataclass(slots=True)
+class NameTable:
+    """The names of atoms, variables and locals; `groups` are the sets of atoms with a name, `others` the rest."""
+
+    groups: list[AtomGroup] = field(default_factory=list)
+    others: list[Atom] = field(default_factory=list)
+    _members: dict[Atom, tuple[str, str]] = field(default_factory=dict)
+    last_local: int = 0
+
+    def add_group(self, group: AtomGroup) -> None:
+        """Declare a type of atoms."""
+        self.groups.append(group)
+        for number, atom in enumerate(group.atoms, start=1):
+            if group.is_symmetric:
+                self._members[atom] = (group.name, f"{group.name}.at({number})")
+            else:
+                self._members[atom] = (group.name, f"{group.name}.{self._member(atom, group.name)}")
+
+    def _member(self, atom: Atom, class_name: str) -> str:
+        words = snake_case(identifier(text_of_atom(atom))).upper()
+        taken = {source.rpartition(".")[2] for name, source in self._members.values() if name == class_name}
+        return unique(words, taken)
+
+    def class_of(self, atom: Atom) -> str:
+        """Return the class that an atom is a member of."""
+        return self._of(atom)[0]
+
+    def source_of(self, atom: Atom) -> str:
+        """Return the source of an atom."""
+        return self._of(atom)[1]
+
+    def _of(self, atom: Atom) -> tuple[str, str]:
+        if atom not in self._members:
+            self._members[atom] = (ATOM_CLASS, f"{ATOM_CLASS}.{self._member(atom, ATOM_CLASS)}")
+            self.others.append(atom)
+        return self._members[atom]
+
+    def group_of(self, atoms: frozenset[object]) -> AtomGroup | None:
+        """Return the type that has exactly these members."""
+        return next((group for group in self.groups if atoms == set(group.atoms)), None)
+
+    def classes(self, shape: AtomShape) -> list[str]:
+        """Return the classes of the atoms of a shape, sorted."""
+        return sorted({self.class_of(atom) for atom in shape.atoms})
+
+    def members_of(self, class_name: str) -> tuple[Atom, ...]:
+        """Return the atoms of a class, in the order of their declaration."""
+        known = next((group.atoms for group in self.groups if group.name == class_name), None)
+        return known if known is not None else tuple(self.others)
+
+    def fresh(self, text: str) -> str:
+        """Return a new name of a local."""
+        self.last_local += 1
+        return f"{snake_case(identifier(text))}_{self.last_local}"
+
+    def restart_locals(self, last: int = 0) -> None:
+        """Number locals from the one after `last` again: every function has its own."""
+        self.last_local = last
+
+
+def mixed_classes(names: NameTable, shape: Shape) -> list[str]:
+    """Return the classes that are mixed in the elements of a set or in the keys of a function."""
+    found: list[str] = []
+    for plain in alternatives_of(shape):
+        match plain:
+            case SetShape(element=inside) | MapShape(key=inside):
+                for atoms in alternatives_of(inside):
+                    classes = names.classes(atoms) if isinstance(atoms, AtomShape) else []
+                    found.extend(classes if len(classes) > 1 else [])
+        match plain:
+            case SetShape(element=part) | SequenceShape(element=part) | MapShape(value=part):
+                found.extend(mixed_classes(names, part))
+    return found
+
+
+def variable_names(variables: Iterable[str]) -> tuple[str, ...]:
+    """Return the fields of the variables: their names, unless Python or the language has these."""
+    names: list[str] = []
+    for variable in variables:
+        names.append(unique(field_name(variable), names))
+    return tuple(names)

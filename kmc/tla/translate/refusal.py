@@ -1,0 +1,15 @@
+"""Refusals: what kmc's language cannot say, with the construct and its place in the module."""
+
+from __future__ import annotations
+
+from kmc.errors import Span, SpecError
+
+
+def refusal(what: str, place: Span) -> SpecError:
+    """Return the error of a construct that cannot be translated."""
+    return SpecError(
+        "KMC812",
+        f"the native engine does not support {what} of a TLA+ module",
+        place,
+        help="check the module with the interpreter: leave --engine native out",
+    )

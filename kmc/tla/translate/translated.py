@@ -1,0 +1,90 @@
+"""A model translated as a whole: observed, translated, laid out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kmc.tla.resolved.model import ResolvedModel
+from kmc.tla.resolved.nodes import (
+    Argument,
+    FieldAccessExpr,
+    OperatorDefinition,
+    RecordExpr,
+    RecordSetExpr,
+)
+from kmc.tla.run.program import ModuleProgram
+from kmc.tla.shapes.observation import Observation, ObservedExtent, observe
+from kmc.tla.translate.declarations import Bounds
+from kmc.tla.translate.decoding import Decoder, decoder_of
+from kmc.tla.translate.facts import children, definitions_of
+from kmc.tla.translate.folder import TranslatedFolder, folder_of
+from kmc.tla.translate.layout import SpecText, laid_out
+from kmc.tla.translate.translator import TranslatedParts, translate_parts
+
+WHOLE_EXTENT = ObservedExtent()
+
+
+@dataclass(frozen=True, slots=True)
+class TranslatedModel:
+    """A model in kmc's language: its functions, its text, and how states are read back."""
+
+    parts: TranslatedParts
+    observation: Observation
+    text: SpecText
+    folder: TranslatedFolder
+    decoder: Decoder
+
+    @property
+    def names(self) -> dict[str, str]:
+        """The names of actions and properties in the module, by their names in the spec."""
+        return {function.name: function.original for function in self.parts.functions}
+
+
+def translate_model(
+    model: ResolvedModel,
+    program: ModuleProgram | None = None,
+    observation: Observation | None = None,
+    widening: int = 0,
+    extent: ObservedExtent = WHOLE_EXTENT,
+) -> TranslatedModel:
+    """Translate a model; SpecError (KMC812) where kmc's language cannot say it.
+
+    `widening` adds so many bits to every bound that is a guess. An observation that was made before is used again.
+    """
+    program = program or ModuleProgram(model)
+    observation = observation or observe(program, field_names(model), extent)
+    parts = translate_parts(model, program, observation)
+    text = laid_out(parts, Bounds(observation.is_complete, widening))
+    return TranslatedModel(parts, observation, text, folder_of(parts, text), decoder_of(parts.t))
+
+
+def field_names(model: ResolvedModel) -> frozenset[str]:
+    """Return the names that a model uses as fields of records."""
+    names: set[str] = set()
+    for node in _all_nodes(model):
+        match node:
+            case RecordExpr() | RecordSetExpr():
+                names.update(name for name, _ in node.fields)
+            case FieldAccessExpr():
+                names.add(node.field)
+    return frozenset(names)
+
+
+def _all_nodes(model: ResolvedModel) -> Iterator[Argument]:
+    """Enumerate the nodes of everything that a check evaluates, definitions that are used included."""
+    behaviour = model.behaviour
+    roots: list[Argument] = []
+    if behaviour is not None:
+        roots = [*behaviour.initial, *([behaviour.next] if behaviour.next is not None else [])]
+    definitions = [*model.constants, *model.invariants, *model.properties, *model.constraints]
+    known: set[OperatorDefinition] = set()
+    queue = [*roots, *(one.body for one in definitions if one.body is not None)]
+    while queue:
+        node = queue.pop()
+        yield node
+        queue.extend(children(node))
+        for definition in definitions_of(node):
+            if definition not in known and definition.body is not None:
+                known.add(definition)
+                queue.append(definition.body)

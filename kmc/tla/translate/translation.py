@@ -1,0 +1,274 @@
+"""A translation at work: the shapes, classes and names of a model, how variables are read, and facts that hold here.
+
+Expressions are translated by handlers, one for each class of nodes (`expressions.py` has the table). What a guard says
+about a local, such as the classes that a message may have after a test of its type, holds while the code below the
+guard is written (`narrowed`); it is keyed by source, since a local never changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from typing import Any
+
+from kmc.errors import EvaluationError, Span
+from kmc.tla.resolved.model import ResolvedModel
+from kmc.tla.resolved.nodes import (
+    ApplyExpr,
+    Argument,
+    BuiltinExpr,
+    Expression,
+    FunctionSetExpr,
+    LambdaExpr,
+    NameBinding,
+    OperatorDefinition,
+    OperatorReferenceExpr,
+    ProductExpr,
+    RecordExpr,
+    RecordSetExpr,
+    TupleExpr,
+)
+from kmc.tla.run.program import ModuleProgram
+from kmc.tla.shapes.shape import (
+    NOTHING,
+    NumberShape,
+    RecordKey,
+    RecordShape,
+    RecordTable,
+    SetShape,
+    Shape,
+    alternatives_of,
+    join,
+)
+from kmc.tla.translate.facts import FactTable
+from kmc.tla.translate.literals import class_placeholder, literal
+from kmc.tla.translate.names import NameTable, field_name, variable_names
+from kmc.tla.translate.refusal import refusal
+from kmc.tla.translate.scope import Delayed, LetScope, SpecLocal, TranslationScope, TypedSource, head, local_of
+from kmc.tla.values.kinds import SymbolicSet, Value
+from kmc.tla.values.order import sorted_values
+
+_FOLDED_MAX = 64
+
+
+class StateReading(Enum):
+    """The meaning of variables: of the initial state that is built, of `st` in an action or predicate, of a step."""
+
+    INITIAL = auto()
+    STATE = auto()
+    ACTION = auto()
+    STEP = auto()
+
+
+@dataclass(slots=True)
+class Translation:
+    """The state of a translation; see the module docstring."""
+
+    model: ResolvedModel
+    program: ModuleProgram
+    records: RecordTable
+    shapes: list[Shape]
+    names: NameTable
+    handlers: Mapping[type, Callable[[Translation, Any, TranslationScope, Shape], TypedSource]]
+    facts: FactTable = field(default_factory=FactTable)
+    reading: StateReading = StateReading.STATE
+    is_primed: bool = False
+    assigned: Mapping[int, TypedSource | None] = field(default_factory=dict)
+    _narrowed: dict[str, RecordShape] = field(default_factory=dict)
+    _constants: dict[int, tuple[object, Value | None]] = field(default_factory=dict)
+    fields: tuple[str, ...] = ()
+    bases: list[frozenset[RecordKey]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.fields = variable_names(self.model.variables)
+
+    # Values
+
+    def value(self, expression: Argument, scope: TranslationScope, want: Shape = NOTHING) -> TypedSource:
+        """Translate an expression to a value; `want` is the shape of the place that it goes to, if that is known."""
+        node, scope = head(expression, scope)
+        local = local_of(node, scope)
+        if local is not None:
+            return self._read_local(local)
+        if not isinstance(node, TupleExpr | RecordExpr):
+            folded = self.constant(node, scope)
+            if folded is not None and not _is_large(folded):
+                return literal(self.names, self.records, folded, want)
+        handler = self.handlers.get(type(node))
+        if handler is None:
+            raise refusal(_described(node), node.place)
+        code = handler(self, node, scope, want)
+        return self.narrowed_code(code)
+
+    def _read_local(self, local: SpecLocal) -> TypedSource:
+        if self.is_primed and local.origin is not None and self.facts.of(local.origin.expression).reads_state:
+            return self.value(local.origin.expression, local.origin.scope)
+        return self.narrowed_code(local.code)
+
+    def narrowed_code(self, code: TypedSource) -> TypedSource:
+        """Return the code with the classes that guards around it leave."""
+        shape = self._narrowed.get(code.source)
+        return code if shape is None else TypedSource(code.source, shape, code.is_network)
+
+    def source(self, expression: Argument, scope: TranslationScope, want: Shape = NOTHING) -> str:
+        """Translate an expression and return the source only."""
+        return self.value(expression, scope, want).source
+
+    def variable(self, index: int, place: Span) -> TypedSource:
+        """Read a variable as the place in the spec reads it."""
+        code = self.unchanged(index)
+        if self.reading is StateReading.INITIAL:
+            return self._assigned(index, place)
+        if not self.is_primed:
+            return code
+        match self.reading:
+            case StateReading.STEP:
+                return TypedSource(f"nxt.{self.fields[index]}", code.shape, code.is_network)
+            case StateReading.ACTION:
+                return self._assigned(index, place)
+            case _:
+                raise refusal("a primed expression outside of an action", place)
+
+    def _assigned(self, index: int, place: Span) -> TypedSource:
+        if index not in self.assigned:
+            raise refusal(f"reading {self.model.variables[index]} before it is assigned", place)
+        code = self.assigned[index]
+        return code if code is not None else self.unchanged(index)
+
+    def unchanged(self, index: int) -> TypedSource:
+        """Read a variable in the old state."""
+        shape = self.shapes[index]
+        return TypedSource(f"st.{self.fields[index]}", shape, is_set_of_records(shape))
+
+    @contextmanager
+    def priming(self, place: Span) -> Iterator[None]:
+        """Read variables in the next state."""
+        if self.is_primed:
+            raise refusal("a prime inside of a prime", place)
+        self.is_primed = True
+        try:
+            yield
+        finally:
+            self.is_primed = False
+
+    @contextmanager
+    def narrowed(self, found: Mapping[str, RecordShape]) -> Iterator[None]:
+        """Use what a test says about the classes of values with this source."""
+        before = self._narrowed
+        self._narrowed = {**before, **found}
+        try:
+            yield
+        finally:
+            self._narrowed = before
+
+    # Pieces of source
+
+    def literal(self, value: Value, want: Shape = NOTHING) -> TypedSource:
+        """Return the source of a constant value."""
+        return literal(self.names, self.records, value, want)
+
+    def in_order(self, values: frozenset[Value]) -> list[Value]:
+        """Return the elements of a set in TLC's order."""
+        return list(sorted_values(values))
+
+    def grow(self, index: int, shape: Shape) -> Shape:
+        """Let a variable have values of one more shape."""
+        self.shapes[index] = join(self.shapes[index], shape)
+        return self.shapes[index]
+
+    def field(self, record: TypedSource, name: str, place: Span) -> TypedSource:
+        """Read a field of a record, in the classes that have it."""
+        shapes = [plain for plain in alternatives_of(record.shape) if isinstance(plain, RecordShape)]
+        if not shapes:
+            raise refusal(f"the field {name} of what is not known to be a record", place)
+        source = f"{record.source}.{field_name(name)}"
+        return self.narrowed_code(TypedSource(source, self.records.field_of(shapes[0], name)))
+
+    def class_test(self, source: str, classes: frozenset[RecordKey]) -> str:
+        """Return the test whether a record is of one of some classes."""
+        names = sorted(class_placeholder(self.records, key) for key in classes)
+        if len(names) == 1:
+            return f"isinstance({source}, {names[0]})"
+        return f"isinstance({source}, {self.base(classes)})"
+
+    def base(self, classes: frozenset[RecordKey]) -> str:
+        """Return the name of the common base of some classes until the end of the translation."""
+        if classes not in self.bases:
+            self.bases.append(classes)
+        return f"RecordBase{self.bases.index(classes)}_"
+
+    def interval(self, first: Argument, last: Argument, scope: TranslationScope) -> NumberShape:
+        """Return the shape of the numbers from one to another, with bounds where these are constants."""
+        least, greatest = (self.constant(*head(bound, scope)) for bound in (first, last))
+        return NumberShape(least if isinstance(least, int) else None, greatest if isinstance(greatest, int) else None)
+
+    # Constants
+
+    def constant(self, expression: Expression, scope: TranslationScope) -> Value | None:
+        """Return the value of a constant expression; None for another one, and where evaluation fails."""
+        closed = None if _is_described(expression) else self._closed(expression, scope)
+        if closed is None or isinstance(closed, LambdaExpr | OperatorReferenceExpr):
+            return None
+        key = id(expression) if closed is expression else 0
+        if key in self._constants:
+            return self._constants[key][1]
+        try:
+            found: Value | None = self.program.evaluate(closed, None)
+        except EvaluationError:
+            found = None
+        if key:
+            self._constants[key] = (expression, found)
+        return found
+
+    def _closed(self, expression: Argument, scope: TranslationScope) -> Argument | None:
+        """Return a constant expression without free names, None where it depends on a local or a state."""
+        facts = self.facts.of(expression)
+        if facts.reads_state or facts.has_primes:
+            return None
+        bindings: list[NameBinding] = []
+        arguments: list[Argument] = []
+        for name in facts.free:
+            entry = scope.entries.get(name)
+            if isinstance(name, OperatorDefinition) or isinstance(entry, LetScope) or not isinstance(entry, Delayed):
+                return None
+            argument = self._closed(entry.expression, entry.scope)
+            if argument is None:
+                return None
+            bindings.append(name)
+            arguments.append(argument)
+        if not bindings:
+            return expression
+        body: Expression = expression  # type: ignore[assignment]  # an operator argument has been applied by `head`
+        closed = OperatorDefinition("constant", tuple(bindings), body, expression.place, self.model.module)
+        return ApplyExpr(place=expression.place, operator=closed, arguments=tuple(arguments))
+
+
+def is_set_of_records(shape: Shape) -> bool:
+    """Return whether a variable of this shape is a network."""
+    return isinstance(shape, SetShape) and has_records(shape.element)
+
+
+def has_records(shape: Shape) -> bool:
+    """Return whether records are among the values of a shape."""
+    return any(isinstance(plain, RecordShape) for plain in alternatives_of(shape))
+
+
+def _is_described(node: Expression) -> bool:
+    """Return whether an expression is a set that may have too many elements to list."""
+    if isinstance(node, BuiltinExpr):
+        return node.operator in ("SUBSET", "Seq", "Nat", "Int", "STRING")
+    return isinstance(node, FunctionSetExpr | RecordSetExpr | ProductExpr)
+
+
+def _is_large(value: Value) -> bool:
+    """Return whether a constant is better written as its expression than as its elements."""
+    if isinstance(value, SymbolicSet):
+        return True
+    return isinstance(value, frozenset) and len(value) > _FOLDED_MAX
+
+
+def _described(node: Expression) -> str:
+    name = type(node).__name__.removesuffix("Expr")
+    return f"an expression of the kind {name}"

@@ -1,0 +1,314 @@
+r"""The translation of a model: passes over its definitions until no shape grows, and then the text of a spec.
+
+Shapes begin with those that were observed. Each pass translates everything; an assignment may give a variable, or a
+record a field, a shape that was never seen, and then another pass is needed. What cannot be translated is an error
+only in the last pass, when all shapes are known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+
+from kmc.errors import Span, SpecError
+from kmc.tla.resolved.model import ResolvedModel
+from kmc.tla.resolved.nodes import (
+    AlwaysExpr,
+    ApplyExpr,
+    BoxActionExpr,
+    BuiltinExpr,
+    DisjunctionExpr,
+    Expression,
+    OperatorDefinition,
+    TupleExpr,
+    UnchangedExpr,
+    VariableExpr,
+)
+from kmc.tla.run.program import ModuleProgram
+from kmc.tla.shapes.observation import Observation
+from kmc.tla.shapes.shape import RecordTable
+from kmc.tla.translate.actions import WrittenLine, refuse_deep_loops, write_action, write_initial
+from kmc.tla.translate.decomposition import NamedAction, decomposed
+from kmc.tla.translate.expressions import HANDLERS
+from kmc.tla.translate.names import AtomGroup, NameTable, identifier, mixed_classes, unique
+from kmc.tla.translate.narrowing import operand
+from kmc.tla.translate.refusal import refusal
+from kmc.tla.translate.scope import ROOT, TranslationScope, head
+from kmc.tla.translate.translation import StateReading, Translation
+from kmc.tla.values.kinds import TlaModelValue, Value
+from kmc.tla.values.order import sorted_values
+
+_PASSES_MAX = 20
+_LISTED_MAX = 600
+
+
+@dataclass(slots=True)
+class SpecFunction:
+    """A function of the generated spec: an action, a property or the initial states, and its name in the module."""
+
+    kind: str
+    name: str
+    original: str
+    signature: str
+    lines: list[WrittenLine]
+    place: Span
+
+
+@dataclass(slots=True)
+class TranslatedParts:
+    """The functions of a translated model; `t` has its shapes, classes and names."""
+
+    t: Translation
+    functions: list[SpecFunction] = field(default_factory=list)
+    left_out: list[OperatorDefinition] = field(default_factory=list)
+    """The properties that are temporal."""
+    symmetry: tuple[str, list[str]] | None = None
+    view: tuple[str, list[str]] | None = None
+
+
+def translate_parts(model: ResolvedModel, program: ModuleProgram, observation: Observation) -> TranslatedParts:
+    """Translate a model; SpecError (KMC812) at the first construct that kmc's language cannot say."""
+    behaviour = model.behaviour
+    if behaviour is None or behaviour.next is None or not behaviour.initial:
+        raise refusal("a model without initial states and a next-state relation", model_place(model))
+    seen = observation.records
+    records = RecordTable(seen.names, {key: dict(fields) for key, fields in seen.fields.items()})
+    shapes, dissolved = list(observation.variables), frozenset[str]()
+    while True:
+        t = Translation(model, program, records, shapes, _names(model, program, dissolved), HANDLERS)
+        _grow_shapes(t)
+        mixed = _mixed_groups(t) - dissolved
+        if not mixed:
+            return _written(t, tolerant=False)
+        dissolved, shapes = dissolved | mixed, t.shapes
+
+
+def _grow_shapes(t: Translation) -> None:
+    for _ in range(_PASSES_MAX):
+        before = _snapshot(t)
+        _written(t, tolerant=True)
+        if _snapshot(t) == before:
+            break
+
+
+def _mixed_groups(t: Translation) -> frozenset[str]:
+    """Return the types of atoms that are elements or keys together with atoms of another type: one word holds both."""
+    shapes = [*t.shapes, *(shape for fields in t.records.fields.values() for shape in fields.values())]
+    found = [name for shape in shapes for name in mixed_classes(t.names, shape)]
+    return frozenset(group.name for group in t.names.groups if group.name in found and not group.is_symmetric)
+
+
+def model_place(model: ResolvedModel) -> Span:
+    """Return the beginning of the root module."""
+    return Span(model.path, 1)
+
+
+def _snapshot(t: Translation) -> object:
+    return list(t.shapes), {key: dict(fields) for key, fields in t.records.fields.items()}, list(t.bases)
+
+
+# Names of atoms
+
+
+def _names(model: ResolvedModel, program: ModuleProgram, dissolved: frozenset[str]) -> NameTable:
+    """Declare the constant sets of atoms, larger ones first, except those that share an atom with one before."""
+    names = NameTable()
+    taken: set[object] = set()
+    symmetric = _symmetric_sets(model, program)
+    found: list[tuple[str, frozenset[Value]]] = []
+    for constant in model.constants:
+        if not constant.parameters and constant.body is not None:
+            value = program.evaluate(ApplyExpr(place=constant.place, operator=constant, arguments=()), None)
+            if isinstance(value, frozenset) and value and all(isinstance(one, str | TlaModelValue) for one in value):
+                found.append((constant.name, value))
+    for name, atoms in sorted(found, key=lambda pair: (pair[1] not in symmetric, -len(pair[1]))):
+        if not taken & atoms and identifier(name) not in dissolved:
+            taken |= atoms
+            ordered = tuple(one for one in sorted_values(atoms) if isinstance(one, str | TlaModelValue))
+            names.add_group(AtomGroup(identifier(name), ordered, atoms in symmetric))
+    missing = [atoms for atoms in symmetric if names.group_of(atoms) is None]
+    if missing and model.symmetry is not None:
+        raise refusal("a symmetry set over anything but constants", model.symmetry.place)
+    return names
+
+
+def _symmetric_sets(model: ResolvedModel, program: ModuleProgram) -> list[frozenset[object]]:
+    """Return the sets that SYMMETRY permutes: `Permutations(S)`, or a union of them."""
+    if model.symmetry is None or model.symmetry.body is None:
+        return []
+    return _permuted(program, model.symmetry.body, ROOT)
+
+
+def _permuted(program: ModuleProgram, node: Expression, scope: TranslationScope) -> list[frozenset[object]]:
+    node, scope = head(node, scope)
+    match node:
+        case BuiltinExpr(operator="\\union"):
+            return [part for index in (0, 1) for part in _permuted(program, operand(node, index), scope)]
+        case BuiltinExpr(operator="Permutations", arguments=(base,)):
+            inner, _ = head(base, scope)
+            value = program.evaluate(inner, None)
+            if isinstance(value, frozenset) and all(isinstance(one, TlaModelValue) for one in value):
+                return [value]
+    raise refusal("a symmetry set that is not Permutations of a set of model values", node.place)
+
+
+# All functions
+
+
+def _written(t: Translation, *, tolerant: bool) -> TranslatedParts:
+    """Translate everything once; a tolerant pass goes on after a refusal."""
+    parts = TranslatedParts(t)
+    model, behaviour = t.model, t.model.behaviour
+    assert behaviour is not None
+    assert behaviour.next is not None
+
+    def attempt(write: Callable[[], SpecFunction | None]) -> None:
+        try:
+            function = write()
+        except SpecError:
+            t.reading, t.is_primed, t.assigned = StateReading.STATE, False, {}
+            if not tolerant:
+                raise
+        else:
+            parts.functions.extend([function] if function is not None else [])
+
+    attempt(partial(_initial, t))
+    taken = ["init"]
+    actions: list[NamedAction] = []
+    attempt(partial(_divide, t, behaviour.next, actions))
+    for action in actions:
+        attempt(partial(_action, t, action, taken))
+    for kind, definitions in (("invariant", model.invariants), ("constraint", model.constraints)):
+        for definition in definitions:
+            attempt(partial(_predicate, t, definition, kind))
+    for definition in model.action_constraints:
+        attempt(partial(_step_predicate, t, definition))
+    for definition in model.properties:
+        attempt(partial(_property, t, definition, parts))
+    attempt(partial(_reductions, t, parts))
+    return parts
+
+
+def _divide(t: Translation, next_state: Expression, actions: list[NamedAction]) -> None:
+    actions.extend(decomposed(t, next_state))
+
+
+def _initial(t: Translation) -> SpecFunction:
+    assert t.model.behaviour is not None
+    conditions = t.model.behaviour.initial
+    t.names.restart_locals()
+    place = conditions[0].place
+    try:
+        lines = write_initial(t, conditions, 1)
+        refuse_deep_loops(lines)
+    except SpecError:
+        lines = _listed_states(t, place)
+        if not lines:
+            raise
+    return SpecFunction("init", "init", "Init", "", lines, place)
+
+
+def _listed_states(t: Translation, place: Span) -> list[WrittenLine]:
+    """Write the initial states one by one, where these are few and the initial predicate cannot be translated."""
+    t.reading, t.assigned = StateReading.STATE, {}
+    lines: list[WrittenLine] = []
+    for state in t.program.initial_states():
+        values = [t.literal(value, shape).source for value, shape in zip(state, t.shapes, strict=True)]
+        fields = ", ".join(f"{field}={value}" for field, value in zip(t.fields, values, strict=True))
+        lines.append(WrittenLine(1, f"yield State({fields})", place))
+        if len(lines) > _LISTED_MAX:
+            return []
+    return lines
+
+
+def _action(t: Translation, action: NamedAction, taken: list[str]) -> SpecFunction:
+    """Write an action: its loops, then its body."""
+    name = unique(identifier(action.original), taken)
+    taken.append(name)
+    t.names.restart_locals(action.last_local)
+    place = action.body.place
+    loops = [WrittenLine(depth, f"{clause.text}:", place) for depth, clause in enumerate(action.clauses, start=1)]
+    body = [*loops, *write_action(t, action.body, action.scope, 1 + len(loops))]
+    if not any(line.text.startswith("yield") for line in body):
+        body = [WrittenLine(1, "for _ in range(0):", place), WrittenLine(2, "yield st", place)]
+    refuse_deep_loops(body)
+    signature = "".join(f", {parameter}: {annotation}" for parameter, annotation in action.parameters)
+    return SpecFunction("action", name, action.original, signature, body, place)
+
+
+def _body(definition: OperatorDefinition) -> Expression:
+    assert definition.body is not None
+    return definition.body
+
+
+def _predicate(t: Translation, definition: OperatorDefinition, kind: str) -> SpecFunction:
+    t.names.restart_locals()
+    node = _body(definition)
+    line = WrittenLine(1, f"return {t.source(node, ROOT)}", node.place)
+    return SpecFunction(kind, identifier(definition.name), definition.name, "", [line], definition.place)
+
+
+def _step_predicate(t: Translation, definition: OperatorDefinition) -> SpecFunction:
+    return _step(t, definition, _body(definition), ROOT, "action_constraint")
+
+
+def _step(
+    t: Translation, definition: OperatorDefinition, node: Expression, scope: TranslationScope, kind: str
+) -> SpecFunction:
+    t.names.restart_locals()
+    t.reading = StateReading.STEP
+    try:
+        line = WrittenLine(1, f"return {t.source(node, scope)}", node.place)
+    finally:
+        t.reading = StateReading.STATE
+    return SpecFunction(kind, identifier(definition.name), definition.name, "", [line], definition.place)
+
+
+def _property(t: Translation, definition: OperatorDefinition, parts: TranslatedParts) -> SpecFunction | None:
+    """Translate `[]P` to an invariant and `[][A]_v` to an action property; other properties are left out."""
+    function = _checked_property(t, definition)
+    if function is None:
+        parts.left_out.append(definition)
+    return function
+
+
+def _checked_property(t: Translation, definition: OperatorDefinition) -> SpecFunction | None:
+    node, scope = head(_body(definition), ROOT)
+    if isinstance(node, AlwaysExpr):
+        inner, inner_scope = head(node.body, scope)
+        if isinstance(inner, BoxActionExpr):
+            same = UnchangedExpr(place=inner.place, body=inner.subscript)
+            formula = _either(t, inner.action, same, inner_scope)
+            return _step(t, definition, *formula, "action_property")
+        if not t.facts.of(inner).has_primes:
+            t.names.restart_locals()
+            line = WrittenLine(1, f"return {t.source(inner, inner_scope)}", inner.place)
+            return SpecFunction("invariant", identifier(definition.name), definition.name, "", [line], definition.place)
+    return None
+
+
+def _either(
+    t: Translation, left: Expression, right: Expression, scope: TranslationScope
+) -> tuple[Expression, TranslationScope]:
+    return DisjunctionExpr(place=left.place, items=(left, right)), scope
+
+
+def _reductions(t: Translation, parts: TranslatedParts) -> None:
+    symmetry, view = t.model.symmetry, t.model.view
+    if symmetry is not None:
+        parts.symmetry = (identifier(symmetry.name), [group.name for group in t.names.groups if group.is_symmetric])
+    if view is not None:
+        kept = _variables(_body(view), ROOT)
+        parts.view = (identifier(view.name), [name for index, name in enumerate(t.fields) if index not in kept])
+
+
+def _variables(node: Expression, scope: TranslationScope) -> set[int]:
+    node, scope = head(node, scope)
+    match node:
+        case TupleExpr():
+            return set().union(*(_variables(item, scope) for item in node.items))
+        case VariableExpr():
+            return {node.index}
+        case _:
+            raise refusal("a view of anything but variables", node.place)

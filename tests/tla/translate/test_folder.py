@@ -1,0 +1,88 @@
+"""The folder of a translation: readable lines with places in the module, and never written over an edited one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from support.commands.cli_runner import kmc
+from support.modules.agreement import pair_of
+
+from kmc.tla.translate.formatting import formatted
+
+DATA = Path(__file__).parents[2] / "data" / "tla"
+
+
+@pytest.fixture
+def jugs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The module Jugs in the working directory."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("Jugs.tla", "Jugs.cfg"):
+        Path(name).write_text((DATA / name).read_text(encoding="utf-8"), encoding="utf-8")
+    return tmp_path
+
+
+def test_a_translation_is_written_and_checked(jugs: Path) -> None:
+    ran = kmc("translate", "Jugs.tla", "jugs")
+    assert (ran.exit_code, ran.stderr) == (0, "")
+    assert "The types fit all states of the model." in ran.stdout
+    checked = kmc("check", "jugs", "--engine", "python", "--no-run-dir", "--no-deadlock")
+    assert checked.exit_code == 0
+    assert "97 states generated, 16 distinct states found" in checked.stdout
+
+
+def test_another_model_of_the_module_is_translated(jugs: Path) -> None:
+    Path("Tiny.cfg").write_text(Path("Jugs.cfg").read_text().replace("Large = 5", "Large = 4"))
+    assert kmc("translate", "Jugs.tla", "Tiny.cfg", "jugs").exit_code == 0
+    assert "large: Int(0, 4)" in Path("jugs/spec.py").read_text()
+
+
+def test_a_translation_is_written_anew_until_it_is_edited(jugs: Path) -> None:
+    assert kmc("translate", "Jugs.tla", "jugs").exit_code == 0
+    assert kmc("translate", "Jugs.tla", "jugs").exit_code == 0
+    spec = Path("jugs/spec.py")
+    spec.write_text(spec.read_text() + "\n# my own line\n")
+    again = kmc("translate", "Jugs.tla", "jugs")
+    assert again.exit_code == 2
+    assert "error[KMC668]" in again.stderr
+    assert "# my own line" in spec.read_text()
+
+
+def test_a_folder_of_something_else_is_not_written_over(jugs: Path) -> None:
+    Path("mine").mkdir()
+    Path("mine/spec.py").write_text("mine = 1\n")
+    assert "error[KMC668]" in kmc("translate", "Jugs.tla", "mine").stderr
+    assert "error[KMC668]" in kmc("translate", "Jugs.tla", "Jugs.cfg").stderr
+
+
+def test_too_many_files_are_one_clear_error(jugs: Path) -> None:
+    ran = kmc("translate", "Jugs.tla", "Jugs.cfg", "jugs", "more")
+    assert ran.exit_code == 2
+    assert "error[KMC669]" in ran.stderr
+
+
+def test_every_statement_has_its_place_in_the_module(tmp_path: Path) -> None:
+    text = (DATA / "Jugs.tla").read_text(encoding="utf-8")
+    pair = pair_of(tmp_path, text, (DATA / "Jugs.cfg").read_text(encoding="utf-8"))
+    places = json.loads((tmp_path / "translated" / "places.json").read_text(encoding="utf-8"))
+    lines = (tmp_path / "translated" / "spec.py").read_text(encoding="utf-8").splitlines()
+    assert len(places["lines"]) == len(lines) == len(pair.translated.text.lines)
+    assert places["files"] == ["Jugs.tla"]
+    poured = next(index for index, line in enumerate(lines) if "st.small - " in line)
+    _, line, column = places["lines"][poured]
+    assert text.splitlines()[line - 1][column - 1 :].startswith("small' = small - moved")
+    assert places["names"]["Pour"] == "Pour"
+
+
+def test_long_statements_are_broken_into_lines_that_mean_the_same() -> None:
+    long = (
+        "yield st.set(a="
+        + " and ".join(f"first_condition_{n} < second_condition_{n}" for n in range(9))
+        + ", b={1: 2})"
+    )
+    lines = formatted(long, 2)
+    assert len(lines) > 3
+    assert max(map(len, lines)) <= 120
+    assert formatted("else:", 1) == ["    else:"]
+    assert formatted("elif a:", 0) == ["elif a:"]

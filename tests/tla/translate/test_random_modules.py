@@ -1,0 +1,17 @@
+"""Random TLA+ modules: the module and its translation have the same initial states, steps, counts and truths."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.modules.agreement import pair_of
+from support.modules.random_modules import CONFIGURATION, drawn_module
+
+STATES = 25
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_a_translation_has_the_steps_of_its_module(seed: int, tmp_path: Path) -> None:
+    pair = pair_of(tmp_path, drawn_module(seed), CONFIGURATION)
+    assert pair.differences(STATES) == []

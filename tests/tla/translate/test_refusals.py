@@ -1,0 +1,69 @@
+"""Constructs that kmc's language cannot say are refused at their place in the module, before anything is checked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.modules.agreement import pair_of
+
+from kmc.errors import SpecError
+
+HEAD = """---- MODULE Refused ----
+EXTENDS Naturals, Sequences, FiniteSets
+CONSTANTS Proc
+VARIABLES x, s
+RECURSIVE Sum(_)
+Sum(t) == IF t = {} THEN 0 ELSE LET e == CHOOSE e \\in t : TRUE IN e + Sum(t \\ {e})
+Init == x = 0 /\\ s = {1}
+"""
+CONFIGURATION = "CONSTANTS Proc = {a, b}\nINIT Init\nNEXT Next\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "construct", "text"),
+    [
+        ("Next == x' = Sum(s) % 2 /\\ UNCHANGED s", "Sum(s)", "the recursive operator Sum"),
+        (
+            "Next == UNCHANGED s /\\ x' = LET f[n \\in 0..2] == IF n = 0 THEN x ELSE f[n - 1] IN f[1] % 2",
+            "f[n \\in",
+            "an expression of the kind RecursiveFunction",
+        ),
+        (
+            "Next == UNCHANGED s /\\ x' = IF (CHOOSE p \\in Proc : x < 2) \\in Proc THEN 0 ELSE 1",
+            "CHOOSE p",
+            "CHOOSE of anything but a number",
+        ),
+        ("Next == UNCHANGED s /\\ x' = x ^ 1", "x ^ 1", "the operator ^"),
+        ("Next == UNCHANGED s /\\ \\E g \\in [s -> {0}] : x' = g[1]", "[s ->", "a choice from a set of functions"),
+        ("Next == x' = 0 /\\ s' = s /\\ UNCHANGED (s \\union {1})", "s \\union", "UNCHANGED of anything but variables"),
+        ("Next == x' = 1 /\\ s' = s /\\ ENABLED (x' = 2)", "ENABLED", "an expression of the kind Enabled"),
+        ("Next == UNCHANGED s /\\ x' = Cardinality(s' \\X s)", "s' \\X s", "an expression of the kind Product"),
+    ],
+)
+def test_a_construct_is_refused_at_its_place(line: str, construct: str, text: str, tmp_path: Path) -> None:
+    module = f"{HEAD}{line}\n====\n"
+    with pytest.raises(SpecError) as refused:
+        pair_of(tmp_path, module, CONFIGURATION)
+    assert refused.value.code == "KMC812"
+    assert text in refused.value.message
+    span = refused.value.span
+    assert span is not None
+    written = module.splitlines()[span.line - 1][span.column - 1 :]
+    assert written.startswith(construct)
+
+
+def test_a_symmetry_set_of_single_functions_is_refused(tmp_path: Path) -> None:
+    module = (
+        HEAD.replace("Sequences", "Sequences, TLC")
+        + "Next == UNCHANGED <<x, s>>\nPerms == {[p \\in Proc |-> p]}\n====\n"
+    )
+    with pytest.raises(SpecError, match="a symmetry set that is not Permutations"):
+        pair_of(tmp_path, module, CONFIGURATION + "SYMMETRY Perms\n")
+
+
+def test_a_temporal_property_is_left_out_by_name(tmp_path: Path) -> None:
+    module = HEAD + "Next == UNCHANGED <<x, s>>\nLive == <>(x = 1)\n====\n"
+    pair = pair_of(tmp_path, module, CONFIGURATION + "PROPERTY Live\n")
+    assert [one.name for one in pair.translated.parts.left_out] == ["Live"]
+    assert pair.bound.invariants == ()
