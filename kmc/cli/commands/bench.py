@@ -35,7 +35,6 @@ _EPILOG = """\b
 Examples:
   kmc bench kraft                                 all benchmarks of the spec
   kmc bench kraft symmetry --states 1000000       one, and a smaller one
-  kmc bench kip_996 liveness --threads 1,2,4      what temporal properties cost beside the search
   kmc bench kraft plain --tlc tla2tools.jar --spec-dir ~/kafka-tlaplus/kraft --tlc-seconds 120
   kmc bench kip_996 large --spark 'local[2]' --runs 1
   kmc bench driver simulated --size 1000x256      the driver of a large cluster, on answers that are made up
