@@ -25,7 +25,7 @@ from kmc.spec.variables import decode_state
 
 CODE = re.compile(r"KMC\d{3}")
 HUNDREDS = {
-    "SpecError": "178",
+    "SpecError": "0178",
     "EvaluationError": "2",
     "DomainError": "2",
     "InvariantError": "2",

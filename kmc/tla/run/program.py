@@ -1,7 +1,7 @@
 """A resolved model that runs: its initial states, its successors and the predicates of its `.cfg` file.
 
 Invariant: initial states and successors come with TLC's multiplicity, so counting them gives TLC's counts. A program
-raises SpecError (KMC276) for what no engine of kmc supports before anything runs, and EvaluationError at the author's
+raises SpecError (KMC023) for what no engine of kmc supports before anything runs, and EvaluationError at the author's
 place for what fails while it runs.
 """
 

@@ -22,14 +22,14 @@ _REASONS = {
 
 
 def refuse_unsupported(model: ResolvedModel) -> None:
-    """Raise SpecError KMC276 for an operator that kmc does not evaluate, in what a check of the model evaluates."""
+    """Raise SpecError KMC023 for an operator that kmc does not evaluate, in what a check of the model evaluates."""
     seen: set[OperatorDefinition] = set()
     for root in _roots(model):
         for node in _builtins_below(root, seen):
             if node.operator in _REASONS or not builtins.is_known(node.operator):
                 reason = _REASONS.get(node.operator, "kmc has no meaning for it")
                 raise SpecError(
-                    "KMC276",
+                    "KMC023",
                     f"'{node.operator}' is not supported: {reason}",
                     node.place,
                     help="leave it out of what the .cfg file names, or override its definition there",

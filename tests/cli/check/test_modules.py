@@ -178,7 +178,22 @@ def test_what_does_not_apply_to_a_module_is_refused(option: tuple[str, ...]) -> 
 def test_commands_for_specs_refuse_a_module(command: str) -> None:
     found = kmc(command, str(DATA / "Pool.tla"))
     assert found.exit_code == 2
+    assert "error[KMC698]" in found.stderr
     assert "is a TLA+ module, and this needs a spec in Python" in found.stderr
+
+
+def test_a_module_with_variables_needs_a_behaviour(tmp_path: Path) -> None:
+    (tmp_path / "Still.tla").write_text("---- MODULE Still ----\nVARIABLE x\nInit == x = 1\n====")
+    (tmp_path / "Still.cfg").write_text("")
+    found = kmc("check", str(tmp_path / "Still.tla"), "--no-run-dir")
+    assert found.exit_code == 151
+    assert "error[KMC357]" in found.stderr
+
+
+def test_a_module_that_only_assumes_is_checked_without_a_behaviour(tmp_path: Path) -> None:
+    (tmp_path / "Facts.tla").write_text("---- MODULE Facts ----\nEXTENDS Naturals\nASSUME 1 + 1 = 2\n====")
+    (tmp_path / "Facts.cfg").write_text("")
+    assert kmc("check", str(tmp_path / "Facts.tla"), "--no-run-dir").exit_code == 0
 
 
 @pytest.mark.parametrize(

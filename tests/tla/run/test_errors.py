@@ -124,4 +124,4 @@ def test_what_depends_on_chance_or_on_the_run_is_refused_before_anything_runs(op
     hidden = defined("Hidden", op(operator, num(1), num(2)))
     with pytest.raises(SpecError, match="is not supported") as caught:
         ModuleProgram(model_of(1, boolean(True), conj(boolean(False), call(hidden))))
-    assert (caught.value.code, caught.value.span) == ("KMC276", HERE)
+    assert (caught.value.code, caught.value.span) == ("KMC023", HERE)
