@@ -20,7 +20,6 @@ from kmc.checking.result_json import failure_json
 from kmc.checking.result_text import verdict_lines
 from kmc.checking.selection import folder_hint, only_spec_in
 from kmc.cli.commands.check_all import AllOptions, all_options, check_all, chosen_models, take_all_options
-from kmc.cli.modules.checking import check_module_as_asked
 from kmc.cli.modules.module_argument import CHECK_OPTIONS, is_module, refuse_other_options
 from kmc.cli.options.check_options import CheckOptions
 from kmc.cli.options.completion import MODEL_TYPE, SPEC_TYPE
@@ -250,6 +249,9 @@ def _run(run: HeldRun) -> tuple[CheckReport, ResultFiles]:
         options, run.directory = open_resumed(run.options)
         run.options = replace(options, words=whole_command(options), keep_states=_keeps(options))
     if is_module(run.options.spec):
+        # Imported here, because a check of a spec in Python does not need the layer of TLA+.
+        from kmc.cli.modules.checking import check_module_as_asked
+
         return check_module_as_asked(run.options, run.began)
     if run.options.engine == Engine.PYTHON.value:
         return _run_model(run)

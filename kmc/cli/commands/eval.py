@@ -10,7 +10,6 @@ from typing import Any
 import click
 
 from kmc.checking.model_choice import choose_model
-from kmc.cli.modules.evaluating import evaluate_in_module
 from kmc.cli.modules.module_argument import is_module
 from kmc.cli.options.shared_options import debug_option, json_option, set_option
 from kmc.cli.saved.saved_runs import ITF_NAME, recorded_spec
@@ -93,6 +92,9 @@ def evaluate(
     if words and is_module(words[0]):
         if spec is not None or model is not None:
             raise click.UsageError("--spec and --model are for a trace: leave them out")
+        # Imported here, because an expression about a spec in Python does not need the layer of TLA+.
+        from kmc.cli.modules.evaluating import evaluate_in_module
+
         return evaluate_in_module(words, sets, as_json=as_json)
     point = _place(words, spec, model, sets, run_dir)
     asked = expression(point.model.spec, words[-1])

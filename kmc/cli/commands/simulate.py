@@ -19,9 +19,6 @@ from kmc.amounts import seconds_in_words
 from kmc.checking.counterexample import Counterexample, counterexample
 from kmc.checking.explained_trace import ExplainedTrace
 from kmc.checking.model_choice import choose_model, start_state
-from kmc.checking.modules.check_module import ModuleRequest, configuration_text, load_module, require_behaviour
-from kmc.checking.modules.module_counterexample import module_counterexample
-from kmc.checking.modules.module_simulation import ModuleSimulation
 from kmc.checking.result_json import UNEXPLAINED, error_json, violation_json
 from kmc.checking.result_text import violation_lines
 from kmc.cli.modules.module_argument import SIMULATE_OPTIONS, configuration_of, is_module, refuse_other_options
@@ -207,6 +204,11 @@ def _spec_of(options: SimulateOptions) -> _Subject:
 
 
 def _module_of(options: SimulateOptions) -> _Subject:
+    # Imported here, because a simulation of a spec in Python does not need the layer of TLA+.
+    from kmc.checking.modules.check_module import ModuleRequest, configuration_text, load_module, require_behaviour
+    from kmc.checking.modules.module_counterexample import module_counterexample
+    from kmc.checking.modules.module_simulation import ModuleSimulation
+
     path = configuration_of(options.spec, options.model)
     request = ModuleRequest(Path(options.spec), path, options.sets, deadlock=options.deadlock)
     module = load_module(request)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -272,3 +274,12 @@ class TestPython:
             api.check_module(tmp_path / "No.tla")
         with pytest.raises(KmcError, match="max_depth"):
             api.check_module(LEASE, max_depth=0)
+
+
+def test_commands_load_the_layer_of_tla_only_for_a_module() -> None:
+    # Its import is some 4 MB and a tenth of a second, which a check of a spec in Python would pay.
+    code = "import sys; from kmc.cli.commands import check, eval, simulate, trace; print(*sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    imported = ran.stdout.split()
+    assert "kmc.cli.commands.check" in imported
+    assert [name for name in imported if name.startswith("kmc.tla.")] == []
