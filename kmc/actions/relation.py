@@ -123,8 +123,8 @@ class NextStateRelation:
                     bound = tuple(getattr(message, field) for field in plan.bound)
                     yield ActionInstance(plan.action, bound, message)
 
-    def successors(self, instance: ActionInstance, state: State) -> list[State]:
-        """The successors of `state` by one instance, one for each way; errors as of `steps`."""
+    def successors(self, instance: ActionInstance, state: State, at_most: int | None = None) -> list[State]:
+        """The successors of `state` by one instance, one for each way and `at_most` of them; errors as of `steps`."""
         expected: type = self._state_class
         action = instance.action
         states: list[State] = []
@@ -134,6 +134,8 @@ class NextStateRelation:
                 if type(successor) is not expected:
                     raise self._not_a_state(action, successors, successor)
                 states.append(image_of(action.abstractions, successor, self._files))
+                if len(states) == at_most:
+                    break
         except Exception as error:
             raise self._blamed(error, action, instance.arguments) from error
         return states

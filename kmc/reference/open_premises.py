@@ -30,8 +30,12 @@ STEPS_MAX = 48
 TRIES_MAX = 1000
 """The greatest number of instances of actions that the walk evaluates."""
 
-CPU_SECONDS_MAX = 1.0
-"""The time after which the walk is given up, with all that it found: some action has very many choices."""
+CPU_SECONDS_MAX = 10.0
+"""The time after which the walk is given up, with all that it found: some action has very many choices.
+
+Other walks take a quarter of a second at most, so the speed of the machine does not decide what is compiled, on which
+`--resume` depends.
+"""
 
 CHOICES_MAX = 64
 """The greatest number of successors, or of initial states, of which the walk takes the least."""
@@ -101,7 +105,7 @@ class _Walk:
             self._tries += 1
             if self._tries > TRIES_MAX:
                 return None
-            successors = self._relation.successors(instance, state)
+            successors = self._relation.successors(instance, state, CHOICES_MAX + 1)
             changed = [each for each in successors if each != state] if len(successors) <= CHOICES_MAX else []
             inside = [each for each in changed if self._is_inside(state, each)]
             if inside:
