@@ -190,11 +190,11 @@ class SimulatedCluster:
         self._watch.switch("between")
 
     def check(self, source: LevelSource, tasks: Sequence[RowsTask], *, stored: bool) -> list[Checked]:
-        """See `Executor`: no made-up state violates anything."""
+        """See `Executor`: never called, since no simulated state violates a property."""
         raise NotImplementedError
 
     def seek(self, source: LevelSource, tasks: Sequence[SeekTask]) -> list[list[PackedState]]:
-        """See `Executor`: no made-up state has a row."""
+        """See `Executor`: never called, since simulated states have no rows."""
         raise NotImplementedError
 
     def each(self, tasks: Sequence[StoreTask[Answer]]) -> list[Answer]:

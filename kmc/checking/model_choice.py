@@ -50,7 +50,7 @@ class ChosenModel:
 
     @property
     def is_of_module(self) -> bool:
-        """Whether it is the model of a TLA+ module, which has no spec in Python."""
+        """Return whether the model is one of a TLA+ module, which has no spec in Python."""
         return self.text is not None
 
     @property

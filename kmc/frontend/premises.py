@@ -286,7 +286,7 @@ def _is_constant_true(node: ast.expr) -> bool:
 
 
 def _is_true(body: Sequence[ast.stmt]) -> bool:
-    """Whether statements are `return True`."""
+    """Return whether a body is the single statement `return True`."""
     match body:
         case [ast.Return(value=ast.expr() as value)]:
             return _is_constant_true(value)
@@ -295,7 +295,7 @@ def _is_true(body: Sequence[ast.stmt]) -> bool:
 
 
 def _is_negation(node: ast.expr) -> bool:
-    """Whether an operand of `or` is written as the negation of a condition."""
+    """Return whether an operand of `or` is written as the negation of a condition."""
     match node:
         case ast.UnaryOp(op=ast.Not()) | ast.Compare(ops=[ast.NotEq() | ast.NotIn() | ast.IsNot()]):
             return True

@@ -53,7 +53,7 @@ def lasso_violation(
 def _fairness(
     problem: TemporalProblem, answered: AnsweredCheck, states: Sequence[State], behaviour: EndlessBehaviour
 ) -> tuple[FairnessMet, ...]:
-    """How the cycle meets each condition of fairness."""
+    """Return the step or state by which the cycle meets each condition of fairness."""
     behaviours, path = _on_its_own(problem, answered.path, states)
     if phase_entries(behaviours, path, answered.query) is None:
         refuse_replay(f"the behaviour does not answer the query for {answered.check.name}")

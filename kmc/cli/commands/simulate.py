@@ -182,7 +182,7 @@ def simulate(context: click.Context, /, **given: Any) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Subject:
-    """What is simulated: a model as people see it, the text of its model file, and how it is run and replayed."""
+    """The subject of a simulation: a model, the text of its model file, and the functions that run and replay it."""
 
     model: Model
     warnings: tuple[str, ...]

@@ -26,7 +26,7 @@ class NumberFinder:
         return path.rank, (*path.cycle, *path.stem)
 
     def has_lasso(self, query: LassoQuery) -> bool:
-        """Whether a fair lasso answers a query."""
+        """Return whether a fair lasso answers a query."""
         return self.lassos.has_lasso(query)
 
     def shortest_prefix(self, query: LassoQuery) -> Path | None:
