@@ -35,7 +35,7 @@ def configuration_of(module: str, model: str | None) -> Path | None:
         return beside if is_there(beside.is_file) else None
     path = Path(model)
     if not is_there(path.is_file):
-        message = f"there is no file '{model}' with the model of {Path(module).name}"
+        message = f"there is no model file '{model}' for {Path(module).name}"
         raise CommandLineError("KMC696", message, help=f"write the path of its .cfg file: kmc check {module} FILE.cfg")
     return path
 
