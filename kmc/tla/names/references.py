@@ -75,7 +75,7 @@ class ReferenceResolver(ABC):
         return found
 
     def bind(self, name: NameSyntax, scope: NameScope, arity: int = 0) -> NameBinding:
-        """Bind a name in a scope; what it meant outside is hidden, as in TLC."""
+        """Bind a name in a scope; what it meant outside is hidden, where SANY reports an error."""
         binding = NameBinding(name.text, name.place, arity)
         scope.names[name.text] = BindingEntity(binding)
         return binding
