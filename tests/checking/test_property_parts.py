@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from kmc.checking.modules.property_parts import PartKind, property_parts
 from kmc.errors import Span
 from kmc.tla.resolved.model import ResolvedModel
 from kmc.tla.resolved.nodes import (
@@ -27,6 +26,7 @@ from kmc.tla.resolved.nodes import (
     SetEnumerationExpr,
     VariableExpr,
 )
+from kmc.tla.resolved.property_parts import PartKind, property_parts
 
 AT = Span("M.tla", 1)
 X = VariableExpr("x", 0, place=AT)

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from kmc.actions.relation import AssertionFailure
-from kmc.checking.modules.property_parts import PartKind, PropertyPart, property_parts
 from kmc.errors import EvaluationError
 from kmc.frontend.loader import Spec
 from kmc.frontend.model import Model
@@ -36,6 +35,7 @@ from kmc.model_files.model_file import ModelFile, ModelValue
 from kmc.spec.variables import Variable, VariableTable
 from kmc.tla.resolved.model import ResolvedModel
 from kmc.tla.resolved.nodes import OperatorDefinition
+from kmc.tla.resolved.property_parts import PartKind, PropertyPart, property_parts
 from kmc.tla.run.program import ModuleProgram, ModuleStep, State
 from kmc.tla.values.failures import failed_assertion
 from kmc.tla.values.texts import tree_of

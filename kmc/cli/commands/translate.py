@@ -17,6 +17,7 @@ Examples:
   kmc translate Jugs.tla Small.cfg jugs  another model of the module
   kmc check jugs                         check what was written
 """
+_LEFT_OUT = {"temporal": "is a temporal property", "initial": "concerns initial states only"}
 
 
 @click.command("translate", epilog=_EPILOG, short_help="Write a TLA+ module as a spec of kmc's language.")
@@ -46,7 +47,7 @@ def translate(module: str, rest: tuple[str, ...]) -> int:
     show(
         [
             *(f"Wrote {Path(folder) / name}" for name in translated.folder.files),
-            *(f"Left out: {one.name}, which is a temporal property" for one in translated.parts.left_out),
+            *(f"Left out: {one.title}, which {_LEFT_OUT[one.kind.value]}" for one in translated.parts.left_out),
             exact if translated.observation.is_complete else guessed,
             "",
             f"Check it:  kmc check {folder if Path(folder).is_absolute() else f'./{folder}'}",

@@ -7,9 +7,10 @@ Walks reach what a prefix does not: a message that is sent late. Bounds that wer
 from __future__ import annotations
 
 import random
-from collections.abc import Generator, Hashable, Iterator
+from collections.abc import Generator, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 
+from kmc.errors import EvaluationError
 from kmc.tla.run.program import ModuleProgram, State
 from kmc.tla.shapes.shape import (
     BOOLEAN,
@@ -95,8 +96,10 @@ class ObservedExtent:
     seed: int = 1
 
 
-def observe(program: ModuleProgram, field_names: frozenset[str], extent: ObservedExtent) -> Observation:
-    """Observe the states of a model; `field_names` are the fields of its records."""
+def observe(
+    program: ModuleProgram, field_names: frozenset[str], extent: ObservedExtent, others: Iterable[State] = ()
+) -> Observation:
+    """Observe the states of a model, and `others`; `field_names` are the fields of its records."""
     observer = Observer(field_names)
     shapes: list[Shape] = [NOTHING] * len(program.model.variables)
     count, is_complete = 0, False
@@ -111,6 +114,8 @@ def observe(program: ModuleProgram, field_names: frozenset[str], extent: Observe
         for state in _walks(program, extent.steps_max, extent.seed):
             _join_state(observer, shapes, state)
             count += 1
+    for state in others:
+        _join_state(observer, shapes, state)
     return _settled_observation(observer.records, shapes, is_complete, count)
 
 
@@ -131,12 +136,27 @@ def _prefix(program: ModuleProgram, states_max: int) -> Generator[State, None, b
         yield state
         if len(queue) > states_max:
             return False
-        if program.is_in_model(state):
-            for step in program.successors(state):
-                if step.state not in known:
-                    known.add(step.state)
-                    queue.append(step.state)
+        if _is_inside(program, state):
+            for successor in _successors(program, state):
+                if successor not in known:
+                    known.add(successor)
+                    queue.append(successor)
     return True
+
+
+def _is_inside(program: ModuleProgram, state: State) -> bool:
+    """Return whether a state is in the model; a check shows the error of one that cannot be judged."""
+    try:
+        return program.is_in_model(state)
+    except EvaluationError:
+        return False
+
+
+def _successors(program: ModuleProgram, state: State) -> list[State]:
+    try:
+        return [step.state for step in program.successors(state)]
+    except EvaluationError:
+        return []
 
 
 def _walks(program: ModuleProgram, steps_max: int, seed: int) -> Iterator[State]:
@@ -147,8 +167,8 @@ def _walks(program: ModuleProgram, steps_max: int, seed: int) -> Iterator[State]
     while steps < steps_max and initial:
         state = choice.choice(initial)
         for _ in range(_WALK_LENGTH):
-            successors = [step.state for step in program.successors(state) if step.state != state]
-            inside = [successor for successor in successors if program.is_in_model(successor)]
+            successors = [successor for successor in _successors(program, state) if successor != state]
+            inside = [successor for successor in successors if _is_inside(program, successor)]
             steps += 1
             if not inside:
                 break

@@ -46,7 +46,10 @@ def _operands(t: Translation, node: BuiltinExpr, scope: TranslationScope) -> tup
 def arithmetic(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:
     """Translate `+`, `-`, `*`, `%`, `\\div`."""
     left, right = _operands(t, node, scope)
-    return TypedSource(f"({left.source} {_ARITHMETIC[node.operator]} {right.source})", NUMBER)
+    source = f"({left.source} {_ARITHMETIC[node.operator]} {right.source})"
+    modulus = t.constant(*head(node.arguments[1], scope)) if node.operator == "%" else 1
+    is_positive = isinstance(modulus, int) and modulus > 0
+    return TypedSource(source if is_positive else f"checked({source}, {right.source} > 0)", NUMBER)
 
 
 def negative(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:

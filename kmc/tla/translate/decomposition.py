@@ -109,7 +109,7 @@ def _parameter_name(text: str) -> str:
 
 def decomposed(t: Translation, next_state: Expression) -> list[NamedAction]:
     """Return the actions of a next-state relation, in their order."""
-    t.names.restart_locals()
+    t.restart_locals()
     division = _Division(t)
     division.divide(NamedAction("Next", next_state, ROOT))
     return division.actions

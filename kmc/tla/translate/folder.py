@@ -80,9 +80,9 @@ def _places(parts: TranslatedParts, text: SpecText) -> str:
     """Return the table of places: for each line of the spec the line and column of the module, in one of its files."""
     files = sorted({place.path for place in text.places if place is not None})
     lines = [None if place is None else [files.index(place.path), place.line, place.column] for place in text.places]
-    actions = {function.name: function.original for function in parts.functions}
-    names = [Path(file).name for file in files]
-    return json.dumps({"module": parts.t.model.module, "files": names, "names": actions, "lines": lines}) + "\n"
+    names = {function.name: function.original for function in parts.functions}
+    shown = [Path(file).name for file in files]
+    return json.dumps({"module": parts.t.model.module, "files": shown, "names": names, "lines": lines}) + "\n"
 
 
 def write_folder(folder: Path, translated: TranslatedFolder) -> None:

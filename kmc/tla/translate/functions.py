@@ -185,7 +185,10 @@ def _applied(t: Translation, function: TypedSource, argument: Expression, scope:
     shape = function.shape
     match shape:
         case MapShape() if is_bag(shape):
-            return TypedSource(f"{function.source}.count({t.source(argument, scope, shape.key)})", NUMBER)
+            message = t.source(argument, scope, shape.key)
+            if t.is_element(message, function.source):
+                return TypedSource(f"{function.source}.count({message})", NUMBER)
+            return TypedSource(f"count_of({function.source}, {message})", NUMBER)
         case MapShape():
             code = TypedSource(f"{function.source}[{t.source(argument, scope, shape.key)}]", shape.value)
         case SequenceShape():
@@ -263,9 +266,13 @@ def _bag_updated(t: Translation, code: TypedSource, update: ExceptUpdate, scope:
         old, one = change.arguments
         is_old = isinstance(old, BoundExpr) and old.binding is update.previous
         if is_old and isinstance(one, NumberExpr) and one.value == 1:
-            word = "add" if change.operator == "+" else "take"
             assert isinstance(code.shape, MapShape)
-            return TypedSource(f"{code.source}.{word}({t.source(update.path[0], scope, code.shape.key)})", code.shape)
+            message = t.source(update.path[0], scope, code.shape.key)
+            if change.operator == "-":
+                return TypedSource(f"{code.source}.take({message})", code.shape)
+            if t.is_element(message, code.source):
+                return TypedSource(f"{code.source}.add({message})", code.shape)
+            return TypedSource(f"one_more({code.source}, {message})", code.shape)
     raise refusal("a change of a function of records other than by one", update.value.place)
 
 
@@ -296,8 +303,8 @@ def _with_pair(
     if isinstance(key.shape, RecordShape):
         if value.source != "1":
             raise refusal("a function of records that begins with another count than 1", pair.place)
-        return TypedSource(f"{left.source}.add({key.source})", result)
-    return TypedSource(f"{left.source}.add({key.source}, {value.source})", result)
+        return TypedSource(f"with_message({left.source}, {key.source})", result)
+    return TypedSource(f"with_key({left.source}, {key.source}, {value.source})", result)
 
 
 def _with_bag(t: Translation, left: TypedSource, node: FunctionConstructorExpr, scope: TranslationScope) -> TypedSource:
@@ -305,7 +312,7 @@ def _with_bag(t: Translation, left: TypedSource, node: FunctionConstructorExpr, 
     if t.constant(*head(node.body, scope)) != 1 or len(node.ranges) > 1:
         raise refusal("a function of records that begins with another count than 1", node.place)
     element = getattr(keys.shape, "element", NOTHING)
-    return TypedSource(f"{left.source}.add_all({keys.source})", join(left.shape, MapShape(element, NUMBER)))
+    return TypedSource(f"with_messages({left.source}, {keys.source})", join(left.shape, MapShape(element, NUMBER)))
 
 
 def _with_fields(

@@ -132,6 +132,7 @@ def choose(t: Translation, domain: Expression, scope: TranslationScope, name: st
     if shape == NOTHING:
         return None
     local = t.names.fresh(name)
+    t.add_element(local, source)
     return ChosenElement(SpecLocal(TypedSource(local, shape)), (Clause(f"for {local} in {source}"),))
 
 

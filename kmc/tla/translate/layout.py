@@ -6,11 +6,13 @@ import re
 from dataclasses import dataclass
 
 from kmc.errors import Span
+from kmc.lang.naming import camel_case
 from kmc.tla.shapes.shape import Atom
 from kmc.tla.translate.actions import WrittenLine
 from kmc.tla.translate.declarations import Bounds, Declarer, class_names
 from kmc.tla.translate.formatting import formatted
 from kmc.tla.translate.names import ATOM_CLASS
+from kmc.tla.translate.support import functions_used
 from kmc.tla.translate.translator import SpecFunction, TranslatedParts
 
 _WORDS = (
@@ -51,7 +53,8 @@ class _Writer:
         body = self._functions()
         classes = [(_renamed(line, self._names), None) for line in self._declarer.classes()]
         state = [(_renamed(line, self._names), place) for line, place in self._state()]
-        text = [*self._atoms(), *classes, *state, *body]
+        helpers: list[tuple[str, Span | None]] = [(line, None) for line in functions_used(line for line, _ in body)]
+        text = [*self._atoms(), *classes, *state, *helpers, *body]
         table = self._table()
         used = {word for line in (*table, *(line for line, _ in text)) for word in re.findall(r"\w+", line)}
         imports = [word for word in _WORDS if word in used]
@@ -120,7 +123,7 @@ def _function(function: SpecFunction, names: dict[str, str]) -> list[tuple[str, 
     doc = f"TLA+: {function.original}, line {function.place.line}."
     place = function.place
     return [
-        (f"@spec.{function.kind}", place),
+        (f"@spec.{_decorator(function)}", place),
         (f"def {function.name}({parameters}):", place),
         (f'{_INDENT}"""{doc}"""', place),
         *(
@@ -129,6 +132,12 @@ def _function(function: SpecFunction, names: dict[str, str]) -> list[tuple[str, 
             for text in formatted(_renamed(line.text, names), line.depth)
         ),
     ]
+
+
+def _decorator(function: SpecFunction) -> str:
+    """Return the decorator, with the name of an action that the language would write in another way."""
+    is_shown_otherwise = function.kind == "action" and camel_case(function.name) != function.name
+    return f'action(title="{function.name}")' if is_shown_otherwise else function.kind
 
 
 def _merged(lines: list[WrittenLine]) -> list[WrittenLine]:

@@ -23,6 +23,7 @@ from kmc.tla.resolved.nodes import (
 )
 from kmc.tla.shapes.shape import MapShape, RecordShape, alternatives_of
 from kmc.tla.translate.facts import children
+from kmc.tla.translate.logic import are_incomparable
 from kmc.tla.translate.scope import TranslationScope, head
 from kmc.tla.translate.translation import Translation
 
@@ -41,6 +42,8 @@ def _total(t: Translation, node: Argument, scope: TranslationScope, *, is_guarde
             return False
         case IfExpr():
             return _total(t, inner.condition, scope, is_guarded=is_guarded)
+        case CaseExpr(other=None):
+            return False
         case CaseExpr():
             return _total(t, inner.arms[0][0], scope, is_guarded=is_guarded)
         case ConjunctionExpr() | DisjunctionExpr():
@@ -50,6 +53,8 @@ def _total(t: Translation, node: Argument, scope: TranslationScope, *, is_guarde
         case ChooseExpr() | ExceptExpr():
             return is_guarded or (isinstance(inner, ExceptExpr) and _parts_total(t, inner, scope))
         case BuiltinExpr() if inner.operator in _PARTIAL:
+            return False
+        case BuiltinExpr(operator="=" | "#") if not _compares(t, inner, scope):
             return False
         case FunctionApplicationExpr() if not _is_defined(t, inner, scope):
             return False
@@ -76,7 +81,13 @@ def _all_parts(node: Argument) -> list[Argument]:
 
 def _is_defined(t: Translation, node: FunctionApplicationExpr, scope: TranslationScope) -> bool:
     shape = t.value(node.function, scope).shape
-    return isinstance(shape, RecordShape) or (isinstance(shape, MapShape) and shape.domain is not None)
+    is_bag = isinstance(shape, MapShape) and isinstance(shape.key, RecordShape)
+    return isinstance(shape, RecordShape) or (isinstance(shape, MapShape) and shape.domain is not None and not is_bag)
+
+
+def _compares(t: Translation, node: BuiltinExpr, scope: TranslationScope) -> bool:
+    left, right = node.arguments
+    return not are_incomparable(t.value(left, scope).shape, t.value(right, scope).shape)
 
 
 def _has_field(t: Translation, node: FieldAccessExpr, scope: TranslationScope) -> bool:

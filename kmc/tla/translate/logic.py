@@ -22,9 +22,14 @@ from kmc.tla.resolved.nodes import (
 from kmc.tla.shapes.shape import (
     BOOLEAN,
     NOTHING,
+    AtomShape,
+    BooleanShape,
     MapShape,
+    NumberShape,
+    PlainShape,
     RecordShape,
     SequenceShape,
+    SetShape,
     Shape,
     alternatives_of,
     join,
@@ -106,9 +111,13 @@ def _either(condition: str, then: TypedSource, otherwise: TypedSource) -> TypedS
 
 
 def case(t: Translation, node: CaseExpr, scope: TranslationScope, want: Shape) -> TypedSource:
-    """Translate CASE as a value; without OTHER, the last arm needs no test, since TLC stops where no test holds."""
+    """Translate CASE as a value; without OTHER, the value of the last arm is defined only under its test."""
     if node.other is None:
-        arms, code = node.arms[:-1], t.value(node.arms[-1][1], scope, want)
+        arms, (condition, value) = node.arms[:-1], node.arms[-1]
+        test, found = guard(t, condition, scope)
+        with t.narrowed(found):
+            last = t.value(value, scope, want)
+        code = TypedSource(f"checked({last.source}, {test})", last.shape, last.is_network)
     else:
         arms, code = node.arms, t.value(node.other, scope, want)
     for condition, value in reversed(arms):
@@ -125,10 +134,22 @@ def prime(t: Translation, node: PrimeExpr, scope: TranslationScope, want: Shape)
 
 
 def unchanged(t: Translation, node: UnchangedExpr, scope: TranslationScope, want: Shape) -> TypedSource:
-    """Translate UNCHANGED as a condition."""
-    before = t.source(node.body, scope)
-    with t.priming(node.place):
-        return truth(f"({t.source(node.body, scope)} == {before})")
+    """Translate UNCHANGED as a condition, item by item."""
+    tests = [_same(t, item, inner, node) for item, inner in _items(node.body, scope)]
+    return truth(f"({' and '.join(tests) or 'True'})")
+
+
+def _items(node: Expression, scope: TranslationScope) -> list[tuple[Expression, TranslationScope]]:
+    inner, inner_scope = head(node, scope)
+    if not isinstance(inner, TupleExpr):
+        return [(inner, inner_scope)]
+    return [pair for item in inner.items for pair in _items(item, inner_scope)]
+
+
+def _same(t: Translation, node: Expression, scope: TranslationScope, whole: UnchangedExpr) -> str:
+    before = t.source(node, scope)
+    with t.priming(whole.place):
+        return f"{t.source(node, scope)} == {before}"
 
 
 # Equality
@@ -167,6 +188,8 @@ def _compared(
         return f"(len({one.source}) {sign} 0)"
     other = t.value(*right, one.shape)
     _refuse_unlike(one.shape, other.shape, left[0], place)
+    if are_incomparable(one.shape, other.shape):
+        return f"checked({sign == '!='}, False)"
     return f"({one.source} {sign} {other.source})"
 
 
@@ -184,6 +207,27 @@ def _refuse_unlike(left: Shape, right: Shape, node: Expression, place: object) -
     kinds = [{_family(plain) for plain in alternatives_of(shape)} - {""} for shape in (left, right)]
     if kinds[0] and kinds[1] and not kinds[0] & kinds[1]:
         raise refusal("comparing a tuple with a function", node.place)
+
+
+def are_incomparable(left: Shape, right: Shape) -> bool:
+    """Return whether TLC stops at every comparison of two shapes: their kinds differ, and neither is a model value."""
+    kinds = [{_kind(plain) for plain in alternatives_of(shape)} for shape in (left, right)]
+    return bool(kinds[0] and kinds[1]) and not kinds[0] & kinds[1] and "" not in kinds[0] | kinds[1]
+
+
+def _kind(shape: PlainShape) -> str:
+    """Return the kind of values that TLC compares with each other; empty for model values, which it always compares."""
+    match shape:
+        case BooleanShape():
+            return "boolean"
+        case NumberShape():
+            return "number"
+        case AtomShape(atoms):
+            return "string" if all(isinstance(atom, str) for atom in atoms) else ""
+        case SetShape():
+            return "set"
+        case _:
+            return "function"
 
 
 def _family(shape: Shape) -> str:

@@ -15,11 +15,12 @@ from dataclasses import dataclass, field
 from kmc.lang.naming import snake_case
 from kmc.lang.words import WORDS
 from kmc.tla.shapes.shape import Atom, AtomShape, MapShape, SequenceShape, SetShape, Shape, alternatives_of
+from kmc.tla.translate import support
 from kmc.tla.values.kinds import TlaModelValue
 
 ATOM_CLASS = "Atom"
 _OWN = ("st", "nxt", "spec", "State", "self", "title", "index", "members", "kmc_type")
-_TAKEN = frozenset((*keyword.kwlist, *dir(builtins), *(word.name for word in WORDS), *_OWN))
+_TAKEN = frozenset((*keyword.kwlist, *dir(builtins), *(word.name for word in WORDS), *_OWN, *support.NAMES))
 
 
 def text_of_atom(atom: Atom) -> str:

@@ -80,6 +80,7 @@ class Translation:
     _constants: dict[int, tuple[object, Value | None]] = field(default_factory=dict)
     fields: tuple[str, ...] = ()
     bases: list[frozenset[RecordKey]] = field(default_factory=list)
+    _elements: set[tuple[str, str]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.fields = variable_names(self.model.variables)
@@ -162,6 +163,19 @@ class Translation:
             yield
         finally:
             self._narrowed = before
+
+    def restart_locals(self, last: int = 0) -> None:
+        """Begin another function, whose locals are numbered from the one after `last`."""
+        self.names.restart_locals(last)
+        self._elements = set()
+
+    def add_element(self, local: str, collection: str) -> None:
+        """Record that a local is chosen from a collection."""
+        self._elements.add((local, collection))
+
+    def is_element(self, source: str, collection: str) -> bool:
+        """Return whether a value is a local that was chosen from a collection."""
+        return (source, collection) in self._elements
 
     # Pieces of source
 

@@ -14,17 +14,14 @@ from functools import partial
 from kmc.errors import Span, SpecError
 from kmc.tla.resolved.model import ResolvedModel
 from kmc.tla.resolved.nodes import (
-    AlwaysExpr,
     ApplyExpr,
-    BoxActionExpr,
     BuiltinExpr,
-    DisjunctionExpr,
     Expression,
     OperatorDefinition,
     TupleExpr,
-    UnchangedExpr,
     VariableExpr,
 )
+from kmc.tla.resolved.property_parts import PartKind, PropertyPart, property_parts
 from kmc.tla.run.program import ModuleProgram
 from kmc.tla.shapes.observation import Observation
 from kmc.tla.shapes.shape import RecordTable
@@ -45,7 +42,10 @@ _LISTED_MAX = 600
 
 @dataclass(slots=True)
 class SpecFunction:
-    """A function of the generated spec: an action, a property or the initial states, and its name in the module."""
+    """A function of the generated spec: an action, a property or the initial states, and its name in the module.
+
+    `original` of a part of a property is the name of the property.
+    """
 
     kind: str
     name: str
@@ -61,8 +61,8 @@ class TranslatedParts:
 
     t: Translation
     functions: list[SpecFunction] = field(default_factory=list)
-    left_out: list[OperatorDefinition] = field(default_factory=list)
-    """The properties that are temporal."""
+    left_out: list[PropertyPart] = field(default_factory=list)
+    """The parts of properties that are temporal or concern initial states only."""
     symmetry: tuple[str, list[str]] | None = None
     view: tuple[str, list[str]] | None = None
 
@@ -179,13 +179,12 @@ def _written(t: Translation, *, tolerant: bool) -> TranslatedParts:
     attempt(partial(_divide, t, behaviour.next, actions))
     for action in actions:
         attempt(partial(_action, t, action, taken))
-    for kind, definitions in (("invariant", model.invariants), ("constraint", model.constraints)):
-        for definition in definitions:
-            attempt(partial(_predicate, t, definition, kind))
+    for definition in model.constraints:
+        attempt(partial(_predicate, t, definition, ("constraint", definition.name), taken))
     for definition in model.action_constraints:
-        attempt(partial(_step_predicate, t, definition))
-    for definition in model.properties:
-        attempt(partial(_property, t, definition, parts))
+        attempt(partial(_step, t, definition, ("action_constraint", definition.name), taken))
+    for part in property_parts(model):
+        attempt(partial(_part, t, part, parts, taken))
     attempt(partial(_reductions, t, parts))
     return parts
 
@@ -197,7 +196,7 @@ def _divide(t: Translation, next_state: Expression, actions: list[NamedAction]) 
 def _initial(t: Translation) -> SpecFunction:
     assert t.model.behaviour is not None
     conditions = t.model.behaviour.initial
-    t.names.restart_locals()
+    t.restart_locals()
     place = conditions[0].place
     try:
         lines = write_initial(t, conditions, 1)
@@ -226,7 +225,7 @@ def _action(t: Translation, action: NamedAction, taken: list[str]) -> SpecFuncti
     """Write an action: its loops, then its body."""
     name = unique(identifier(action.original), taken)
     taken.append(name)
-    t.names.restart_locals(action.last_local)
+    t.restart_locals(action.last_local)
     place = action.body.place
     loops = [WrittenLine(depth, f"{clause.text}:", place) for depth, clause in enumerate(action.clauses, start=1)]
     body = [*loops, *write_action(t, action.body, action.scope, 1 + len(loops))]
@@ -242,56 +241,40 @@ def _body(definition: OperatorDefinition) -> Expression:
     return definition.body
 
 
-def _predicate(t: Translation, definition: OperatorDefinition, kind: str) -> SpecFunction:
-    t.names.restart_locals()
+def _part(t: Translation, part: PropertyPart, parts: TranslatedParts, taken: list[str]) -> SpecFunction | None:
+    """Translate an invariant or a formula of steps; the other parts of properties are left out."""
+    match part.kind:
+        case PartKind.INVARIANT:
+            return _predicate(t, part.formula, ("invariant", part.property_name), taken)
+        case PartKind.STEP:
+            return _step(t, part.formula, ("action_property", part.property_name), taken)
+        case PartKind.INITIAL | PartKind.TEMPORAL:
+            parts.left_out.append(part)
+            return None
+
+
+def _predicate(t: Translation, definition: OperatorDefinition, kind: tuple[str, str], taken: list[str]) -> SpecFunction:
+    t.restart_locals()
     node = _body(definition)
-    line = WrittenLine(1, f"return {t.source(node, ROOT)}", node.place)
-    return SpecFunction(kind, identifier(definition.name), definition.name, "", [line], definition.place)
+    return _returning(definition, t.source(node, ROOT), kind, taken)
 
 
-def _step_predicate(t: Translation, definition: OperatorDefinition) -> SpecFunction:
-    return _step(t, definition, _body(definition), ROOT, "action_constraint")
-
-
-def _step(
-    t: Translation, definition: OperatorDefinition, node: Expression, scope: TranslationScope, kind: str
-) -> SpecFunction:
-    t.names.restart_locals()
+def _step(t: Translation, definition: OperatorDefinition, kind: tuple[str, str], taken: list[str]) -> SpecFunction:
+    t.restart_locals()
     t.reading = StateReading.STEP
     try:
-        line = WrittenLine(1, f"return {t.source(node, scope)}", node.place)
+        source = t.source(_body(definition), ROOT)
     finally:
         t.reading = StateReading.STATE
-    return SpecFunction(kind, identifier(definition.name), definition.name, "", [line], definition.place)
+    return _returning(definition, source, kind, taken)
 
 
-def _property(t: Translation, definition: OperatorDefinition, parts: TranslatedParts) -> SpecFunction | None:
-    """Translate `[]P` to an invariant and `[][A]_v` to an action property; other properties are left out."""
-    function = _checked_property(t, definition)
-    if function is None:
-        parts.left_out.append(definition)
-    return function
-
-
-def _checked_property(t: Translation, definition: OperatorDefinition) -> SpecFunction | None:
-    node, scope = head(_body(definition), ROOT)
-    if isinstance(node, AlwaysExpr):
-        inner, inner_scope = head(node.body, scope)
-        if isinstance(inner, BoxActionExpr):
-            same = UnchangedExpr(place=inner.place, body=inner.subscript)
-            formula = _either(t, inner.action, same, inner_scope)
-            return _step(t, definition, *formula, "action_property")
-        if not t.facts.of(inner).has_primes:
-            t.names.restart_locals()
-            line = WrittenLine(1, f"return {t.source(inner, inner_scope)}", inner.place)
-            return SpecFunction("invariant", identifier(definition.name), definition.name, "", [line], definition.place)
-    return None
-
-
-def _either(
-    t: Translation, left: Expression, right: Expression, scope: TranslationScope
-) -> tuple[Expression, TranslationScope]:
-    return DisjunctionExpr(place=left.place, items=(left, right)), scope
+def _returning(definition: OperatorDefinition, source: str, kind: tuple[str, str], taken: list[str]) -> SpecFunction:
+    """Return the function of a formula; `kind` is its decorator and the name of what it is in the model."""
+    name = unique(identifier(definition.name.replace(" (", "_").rstrip(")")), taken)
+    taken.append(name)
+    line = WrittenLine(1, f"return {source}", _body(definition).place)
+    return SpecFunction(kind[0], name, kind[1], "", [line], definition.place)
 
 
 def _reductions(t: Translation, parts: TranslatedParts) -> None:

@@ -96,6 +96,18 @@ Next == Put \/ Move \/ Cut \/ Swap
 Known == \A p \in pairs : p[1] \in 1..2 /\ <<p[1], 9>> \notin pairs
 ====
 """
+KEYS = r"""---- MODULE Keys ----
+EXTENDS Naturals, TLC
+VARIABLES bag, f
+Note(k) == [note |-> k]
+Init == bag = [m \in {Note(0)} |-> 1] /\ f = [k \in {1} |-> 0]
+More(k) == bag' = [bag EXCEPT ![Note(k)] = @ + 1] /\ UNCHANGED f
+New(k) == bag' = bag @@ (Note(k) :> 1) /\ f' = f @@ (k :> 2)
+All == bag' = bag @@ [m \in {Note(0), Note(1)} |-> 1] /\ UNCHANGED f
+Next == All \/ \E k \in 0..2 : More(k) \/ New(k)
+Few == \A m \in DOMAIN bag : bag[m] <= 2
+====
+"""
 WAYS = r"""---- MODULE Ways ----
 EXTENDS Naturals, FiniteSets
 VARIABLES x, f, s
@@ -130,6 +142,7 @@ Next == (\E n \in 1..2 : Step(n)) \/ Same \/ Case
 MODULES = {
     "commit": (COMMIT, "CONSTANTS RM = {r1, r2}\nNil = Nil\nINIT Init\nNEXT Next\nINVARIANT TypeOK\n"),
     "bag": (BAG, "CONSTANTS Node = {a, b}\nINIT Init\nNEXT Next\nINVARIANT Bounded\n"),
+    "keys": (KEYS, "INIT Init\nNEXT Next\nCONSTRAINT Few\n"),
     "queues": (QUEUES, "INIT Init\nNEXT Next\nINVARIANT Known\n"),
     "ways": (WAYS, "INIT Init\nNEXT Next\n"),
 }

@@ -65,5 +65,5 @@ def test_a_symmetry_set_of_single_functions_is_refused(tmp_path: Path) -> None:
 def test_a_temporal_property_is_left_out_by_name(tmp_path: Path) -> None:
     module = HEAD + "Next == UNCHANGED <<x, s>>\nLive == <>(x = 1)\n====\n"
     pair = pair_of(tmp_path, module, CONFIGURATION + "PROPERTY Live\n")
-    assert [one.name for one in pair.translated.parts.left_out] == ["Live"]
+    assert [one.title for one in pair.translated.parts.left_out] == ["Live"]
     assert pair.bound.invariants == ()
