@@ -22,7 +22,7 @@ from kmc.checking.request import CheckRequest, Engine
 from kmc.lang.records import State
 from kmc.result import Counters, Verdict
 
-_NATIVE = RLock()
+ONE_NATIVE_CHECK = RLock()
 
 
 @explained
@@ -68,7 +68,7 @@ def check(
         naming=argument_name,
         wider="kmc.check(..., fingerprint_bits=128)",
     )
-    with _NATIVE if request.engine is Engine.NATIVE else nullcontext():
+    with ONE_NATIVE_CHECK if request.engine is Engine.NATIVE else nullcontext():
         outcome = check_request(request, Surroundings(progress=progress), warnings)
     if outcome.result.verdict is Verdict.INTERRUPTED:
         raise KeyboardInterrupt

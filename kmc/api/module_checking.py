@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from functools import cached_property
 from pathlib import Path
 
-from kmc.api.arguments import argument_name, limits_of, require_function
+from kmc.api.arguments import argument_name, engine_of, limits_of, require_function
 from kmc.api.check_result import CheckedResult
+from kmc.api.checking import ONE_NATIVE_CHECK
 from kmc.api.error_notes import explained
 from kmc.checking.modules.check_module import ModuleRequest
 from kmc.checking.modules.check_module import check_module as check_request
+from kmc.checking.request import Engine
 from kmc.lang.tla import Tla
 from kmc.result import Counters, Verdict
 
@@ -30,6 +33,8 @@ def check_module(
     configuration: str | Path | None = None,
     *,
     constants: Mapping[str, object] | None = None,
+    engine: str = "python",
+    threads: int | None = None,
     max_depth: int | None = None,
     max_states: int | None = None,
     timeout: float | str | None = None,
@@ -41,9 +46,10 @@ def check_module(
     """Explore all states of a TLA+ module with the model in a `.cfg` file, and test its properties in each.
 
     Without `configuration`, the `.cfg` file is the one of the module's name beside it. `constants` are values by name,
-    as Python numbers, booleans and sets, or as text of TLA+. The other arguments are those of `kmc.check`. Nothing is
-    saved. Raises KmcError for mistakes in the arguments, the module or the model, and KeyboardInterrupt after Ctrl-C; a
-    violation is part of the result.
+    as Python numbers, booleans and sets, or as text of TLA+. With `engine="native"`, the module is translated and
+    compiled, and searched on `threads` threads. The other arguments are those of `kmc.check`. Nothing is saved. Raises
+    KmcError for mistakes in the arguments, the module or the model, and KeyboardInterrupt after Ctrl-C; a violation is
+    part of the result.
     """
     require_function(progress)
     request = ModuleRequest(
@@ -54,8 +60,11 @@ def check_module(
         deadlock,
         keep_going,
         naming=argument_name,
+        engine=engine_of(engine, threads),
+        threads=threads,
     )
-    outcome = check_request(request, progress)
+    with ONE_NATIVE_CHECK if request.engine is Engine.NATIVE else nullcontext():
+        outcome = check_request(request, progress)
     if outcome.result.verdict is Verdict.INTERRUPTED:
         raise KeyboardInterrupt
     return ModuleCheckResult(outcome)

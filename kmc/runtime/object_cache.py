@@ -21,6 +21,7 @@ from pathlib import Path
 import llvmlite
 from llvmlite import binding as llvm
 
+from kmc.cache_folder import cache_folder
 from kmc.compile_log import LOG, CacheFault
 from kmc.runtime.native_module import Target, host_target
 from kmc.runtime.object_code import RECIPE, UNOPTIMISED_RECIPE, are_kernels_optimised, emit_object
@@ -43,14 +44,8 @@ class KernelCache:
     @classmethod
     def of_environment(cls, environment: Mapping[str, str] = os.environ) -> KernelCache:
         """The cache in `kernels` under KMC_CACHE_DIR, else under XDG_CACHE_HOME/kmc, else under ~/.cache/kmc."""
-        if chosen := environment.get("KMC_CACHE_DIR"):
-            return cls(Path(chosen) / "kernels")
-        shared = environment.get("XDG_CACHE_HOME", "")
-        # The XDG specification has relative paths ignored.
-        if os.path.isabs(shared):
-            return cls(Path(shared) / "kmc" / "kernels")
-        home = os.path.expanduser("~")
-        return cls(Path(home) / ".cache" / "kmc" / "kernels" if os.path.isabs(home) else None)
+        folder = cache_folder(environment)
+        return cls(None if folder is None else folder / "kernels")
 
     def read(self, key: str) -> bytes | None:
         """The code under a key, or None when there is no sound entry."""

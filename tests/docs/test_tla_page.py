@@ -38,7 +38,7 @@ def test_the_commands_of_the_page_print_what_it_shows(page: str) -> None:
     if os.environ.get("KMC_UPDATE_GOLDEN"):
         PAGE.write_text(found, encoding="utf-8")
     assert steady(found) == steady(page)
-    assert len(CONSOLE.findall(page)) == 5
+    assert len(CONSOLE.findall(page)) == 6
 
 
 def test_the_python_of_the_page_runs(page: str, capsys: pytest.CaptureFixture[str]) -> None:

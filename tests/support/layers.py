@@ -18,7 +18,7 @@ from support.source_tree import Source, nodes_of, sources
 # Lowest first. Layers of one row do not know each other; the root holds the version and nothing else.
 LAYERS = (
     ("kmc",),
-    ("kmc.near_words", "kmc.amounts", "kmc.text_lines", "kmc.ending_signals", "kmc.failpoints"),
+    ("kmc.near_words", "kmc.amounts", "kmc.text_lines", "kmc.ending_signals", "kmc.failpoints", "kmc.cache_folder"),
     ("kmc.errors",),
     ("kmc.process", "kmc.compile_log", "kmc.unexplained", "kmc.install_hint"),
     ("kmc.memory_limit", "kmc.error_text"),

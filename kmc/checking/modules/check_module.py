@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Literal
 
 from kmc.checking.model_choice import ChosenModel
 from kmc.checking.modules.checked_module import CheckedModule, checked_module
@@ -21,11 +22,15 @@ from kmc.checking.request import Acceptance, CheckRequest, Engine, OptionNaming,
 from kmc.errors import AssumptionError, KmcError, ModelError
 from kmc.memory_limit import refuse_low_limit
 from kmc.model_files.model_file import parse_set
-from kmc.process import cpu_seconds, memory_bytes, peak_memory_bytes
+from kmc.process import cpu_seconds, memory_bytes, peak_memory_bytes, usable_cpus
 from kmc.result import Counters, Limits, Result, Verdict
 from kmc.tla.names.loading import load_model
 from kmc.tla.run.program import ModuleProgram
 from kmc.tla.values.kinds import TRUE
+
+
+def _not_shown(text: str) -> None:
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +38,7 @@ class ModuleRequest:
     """The check of a module: a path, its `.cfg` file, values of constants, limits, and which results are accepted.
 
     `deadlock` overrides the `.cfg` file. `sets` are texts `NAME=VALUE`. Loading counts against the time of `limits`.
+    `threads` and `fingerprint_bits` are for the native engine, which gets `note` for texts that a person should see.
     """
 
     module: Path
@@ -44,6 +50,10 @@ class ModuleRequest:
     acceptance: Acceptance = field(default_factory=Acceptance)
     naming: OptionNaming = command_line_name
     began: float = field(default_factory=time.monotonic)
+    engine: Engine = Engine.PYTHON
+    threads: int | None = None
+    fingerprint_bits: Literal[64, 128] = 64
+    note: Callable[[str], None] = _not_shown
 
 
 def load_module(request: ModuleRequest) -> CheckedModule:
@@ -71,7 +81,7 @@ def check_loaded_module(
     if module.program.model.variables:
         require_behaviour(module)
     result = _without_behaviour(module) if behaviour is None else _searched(request, module, progress)
-    said = (*module.program.model.warnings, *module.program.warnings)
+    said = (*module.program.model.warnings, *module.program.warnings, *_of_collisions(request, result))
     result = replace(result, warnings=(*result.warnings, *said))
     example = module_counterexample(module, result.violation) if result.violation is not None else None
     if example is not None:
@@ -79,7 +89,9 @@ def check_loaded_module(
     asked = CheckRequest(
         ChosenModel(module.model, None, text=configuration_text(request)),
         request.limits,
-        Engine.PYTHON,
+        request.engine,
+        request.threads,
+        request.fingerprint_bits,
         keep_going=request.keep_going,
         acceptance=request.acceptance,
         naming=request.naming,
@@ -116,7 +128,23 @@ def _searched(request: ModuleRequest, module: CheckedModule, progress: Callable[
         refuse_low_limit(limits.memory_bytes, 0)
     if limits.seconds is not None:
         limits = replace(limits, seconds=max(0.0, limits.seconds - (time.monotonic() - request.began)))
-    return ModuleSearch(module, limits, keep_going=request.keep_going, progress=progress).run()
+    if request.engine is Engine.PYTHON:
+        return ModuleSearch(module, limits, keep_going=request.keep_going, progress=progress).run()
+    # Imported here: the interpreter needs neither numpy nor the compiler, whose imports take a third of a second.
+    from kmc.checking.modules.native_search import NativeModuleSearch, NativeOptions
+
+    options = NativeOptions(
+        request.threads or usable_cpus(), request.fingerprint_bits, configuration_text(request), request.note
+    )
+    return NativeModuleSearch(module, limits, options, request.keep_going, progress).run()
+
+
+def _of_collisions(request: ModuleRequest, result: Result) -> tuple[str, ...]:
+    if not result.fingerprint_bits:
+        return ()
+    from kmc.checking.collision_odds import collision_warnings
+
+    return collision_warnings(result, f"use {request.naming('fingerprint-bits', 128)}")
 
 
 def _without_behaviour(module: CheckedModule) -> Result:

@@ -20,7 +20,13 @@ from kmc.checking.result_json import failure_json
 from kmc.checking.result_text import verdict_lines
 from kmc.checking.selection import folder_hint, only_spec_in
 from kmc.cli.commands.check_all import AllOptions, all_options, check_all, chosen_models, take_all_options
-from kmc.cli.modules.module_argument import CHECK_OPTIONS, is_module, refuse_other_options
+from kmc.cli.modules.module_argument import (
+    CHECK_OPTIONS,
+    NATIVE_OPTIONS,
+    engine_of,
+    is_module,
+    refuse_other_options,
+)
 from kmc.cli.options.check_options import CheckOptions
 from kmc.cli.options.completion import MODEL_TYPE, SPEC_TYPE
 from kmc.cli.options.fingerprint_width import fingerprint_option
@@ -94,7 +100,8 @@ Exit status, as TLC's:
     type=click.Choice(["native", "python"]),
     default="native",
     show_default=True,
-    help="native: compiled kernels, known states by fingerprint. python: the interpreter, some hundred times slower.",
+    help="native: compiled kernels, known states by fingerprint. python: the interpreter, some hundred times slower;"
+    " it is the default for TLA+ modules.",
 )
 @click.option(
     "--threads", metavar="N", type=click.IntRange(1, 64), help="Threads of the native engine; default: all cores."
@@ -194,8 +201,8 @@ def check(context: click.Context, /, **given: Any) -> int:
     if options.as_json and options.output == GITHUB:
         raise click.UsageError("--json prints one object, and no annotations: leave out --format github")
     if is_module(options.spec):
-        refuse_other_options(context, CHECK_OPTIONS)
-        options = replace(options, engine=Engine.PYTHON.value)
+        options = replace(options, engine=engine_of(context))
+        refuse_other_options(context, CHECK_OPTIONS if options.engine == Engine.PYTHON.value else NATIVE_OPTIONS)
     elif wishes.is_given:
         return _check_all(options, wishes)
     else:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
 from kmc.checking.modules.check_module import ModuleRequest, check_loaded_module, load_module
-from kmc.checking.request import Acceptance
+from kmc.checking.request import Acceptance, Engine
 from kmc.cli.modules.module_argument import configuration_of
 from kmc.cli.options.check_options import CheckOptions
 from kmc.cli.reports.check_report import CheckReport
@@ -15,7 +17,7 @@ from kmc.cli.running.result_files import ResultFiles
 from kmc.cli.saved.saved_runs import ITF_NAME, new_run_folder
 from kmc.cli.text.conclusion import command_again
 from kmc.cli.text.console import stderr
-from kmc.cli.text.progress import Progress, StatusLine
+from kmc.cli.text.progress import Progress, StatusLine, compiling_shown
 from kmc.cli.text.progress_text import Scale
 from kmc.process import available_bytes, memory_bytes
 
@@ -31,6 +33,9 @@ def check_module_as_asked(options: CheckOptions, began: float) -> tuple[CheckRep
         options.keep_going,
         Acceptance(options.bounded_ok, options.strict),
         began=began,
+        engine=Engine(options.engine),
+        threads=options.threads,
+        fingerprint_bits=128 if options.fingerprint_bits == "128" else 64,
     )
     module = load_module(request)
     model = module.model
@@ -39,7 +44,9 @@ def check_module_as_asked(options: CheckOptions, began: float) -> tuple[CheckRep
         folder = new_run_folder(Path(options.run_dir), model.spec.name, model.name, datetime.now())
     scale = Scale(None, options.memory or memory_bytes() + available_bytes(), options.max_depth, 0)
     with StatusLine(stderr(), quiet=options.quiet, began=program_start()) as line:
-        outcome = check_loaded_module(request, module, Progress(line, scale=scale))
+        noting = replace(request, note=line.note)
+        with compiling_shown(line) if request.engine is Engine.NATIVE else nullcontext():
+            outcome = check_loaded_module(noting, module, Progress(line, scale=scale))
     trace_path = folder.path / ITF_NAME if folder is not None and outcome.example is not None else None
     if outcome.example is not None:
         outcome.example.commands = (command_again(options.words),)

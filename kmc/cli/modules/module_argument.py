@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
+from kmc.checking.request import Engine
 from kmc.errors import CommandLineError
 from kmc.frontend.shipped import is_there
 
@@ -17,6 +18,7 @@ _SHARED = ("sets", "timeout", "memory", "deadlock", "as_json", "trace_mode", "wi
 CHECK_OPTIONS = frozenset(
     (*_SHARED, "max_depth", "max_states", "bounded_ok", "keep_going", "strict", "output", "junit", "levels")
 )
+NATIVE_OPTIONS = frozenset((*CHECK_OPTIONS, "engine", "threads", "fingerprint_bits"))
 SIMULATE_OPTIONS = frozenset((*_SHARED, "seed", "depth", "number"))
 
 
@@ -40,6 +42,12 @@ def configuration_of(module: str, model: str | None) -> Path | None:
     return path
 
 
+def engine_of(context: click.Context) -> str:
+    """Return the engine that checks a module: the interpreter, unless the command line names another one."""
+    is_given = context.get_parameter_source("engine") is ParameterSource.COMMANDLINE
+    return str(context.params["engine"]) if is_given else Engine.PYTHON.value
+
+
 def refuse_other_options(context: click.Context, known: Collection[str]) -> None:
     """Raise CommandLineError KMC697 for an option on the command line that does not apply to modules."""
     given = [
@@ -54,6 +62,12 @@ def refuse_other_options(context: click.Context, known: Collection[str]) -> None
     if given:
         raise CommandLineError(
             "KMC697",
-            f"{' and '.join(given)} cannot be used with a TLA+ module, which the interpreter runs on one thread",
+            f"{' and '.join(given)} cannot be used with a TLA+ module{_why_not(given)}",
             help="leave it out" if len(given) == 1 else "leave them out",
         )
+
+
+def _why_not(given: Collection[str]) -> str:
+    """Return why options of the native engine do not apply, where it was not chosen."""
+    is_native = any(option in ("--threads", "--fingerprint-bits") for option in given)
+    return ", which the interpreter runs on one thread without --engine native" if is_native else ""

@@ -169,7 +169,7 @@ def test_a_false_assumption_ends_the_check(tmp_path: Path) -> None:
     assert "KMC351" in found.stderr
 
 
-@pytest.mark.parametrize("option", [("--shards", "2"), ("--threads", "2"), ("--engine", "native"), ("--from", "last")])
+@pytest.mark.parametrize("option", [("--shards", "2"), ("--threads", "2"), ("--from", "last")])
 def test_what_does_not_apply_to_a_module_is_refused(option: tuple[str, ...]) -> None:
     found = kmc("check", str(DATA / "Pool.tla"), *option)
     assert (found.exit_code, found.stdout) == (2, "")
@@ -274,6 +274,20 @@ class TestPython:
             api.check_module(tmp_path / "No.tla")
         with pytest.raises(KmcError, match="max_depth"):
             api.check_module(LEASE, max_depth=0)
+
+
+def test_the_native_engine_has_the_figures_of_the_interpreter() -> None:
+    words = (str(LEASE), str(LEASE.with_name("LeaseUnchecked.cfg")))
+    ours, theirs = check_json(*words, "--engine", "native", "--threads", "2"), check_json(*words)
+    assert (ours["engine"], theirs["engine"]) == ("native", "python")
+    same = ("generated", "distinct", "depth", "levels", "generated_by_action", "properties", "exit_status", "trace")
+    assert {key: ours[key] for key in same} == {key: theirs[key] for key in same}
+
+
+def test_the_native_engine_takes_no_shards() -> None:
+    found = kmc("check", str(LEASE), "--engine", "native", "--shards", "2")
+    assert (found.exit_code, found.stdout) == (2, "")
+    assert "error[KMC697]: --shards cannot be used with a TLA+ module" in found.stderr
 
 
 def test_commands_load_the_layer_of_tla_only_for_a_module() -> None:

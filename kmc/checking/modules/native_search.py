@@ -1,0 +1,195 @@
+"""A module searched on the native engine: translated, checked as a spec of kmc's language, read back as the module.
+
+Invariant: the figures are the interpreter's. A translation whose types turn out too narrow ends in a restart with wider
+ones, never in another count; a failure is shown with states and errors of the module, and replayed by its formulas.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal
+
+from kmc.cache_folder import cache_folder
+from kmc.checking.model_choice import changed, choose_bound
+from kmc.checking.modules.checked_module import CheckedModule
+from kmc.checking.modules.module_search import ModuleSearch
+from kmc.checking.modules.native_translation import (
+    NOT_WIDENED,
+    NativeTranslation,
+    TranslationCache,
+    Widening,
+    translate_for_native,
+    translation_key,
+)
+from kmc.checking.modules.native_violation import NotInModule, not_in_module, violation_in_module
+from kmc.errors import EvaluationError, SpecError
+from kmc.frontend.model import Model
+from kmc.memory_limit import refuse_low_limit
+from kmc.result import Counters, Limits, PropertyVerdict, Result
+from kmc.tla.shapes.observation import ObservedExtent
+from kmc.tla.translate.refusal import refusal
+from kmc.tla.translate.translator import model_place
+
+EXTENT = ObservedExtent()
+_BITS_MAX = 10
+_STATES_MAX = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class NativeOptions:
+    """How the native engine runs: threads, bits of a fingerprint, and the text of the model, which keys the cache.
+
+    `note` is called with texts that a person should see once.
+    """
+
+    threads: int = 1
+    fingerprint_bits: Literal[64, 128] = 64
+    configuration: str = ""
+    note: Callable[[str], None] = lambda text: None
+
+
+@dataclass(slots=True)
+class NativeModuleSearch:
+    """One check of a module on the native engine."""
+
+    module: CheckedModule
+    limits: Limits
+    options: NativeOptions
+    keep_going: bool = False
+    progress: Callable[[Counters], None] | None = None
+    _began: float = field(default_factory=time.monotonic)
+
+    def run(self) -> Result:
+        """Explore until done, a violation, a limit or Ctrl-C; SpecError KMC812 for what cannot be translated."""
+        refuse_temporal(self.module)
+        if self._breaks_initially():
+            # The interpreter ends such a search at its first level.
+            return ModuleSearch(self.module, self.limits, keep_going=self.keep_going, progress=self.progress).run()
+        with _cache(self.module, self.options.configuration) as cache:
+            return self._searched(cache)
+
+    def _breaks_initially(self) -> bool:
+        """Return whether an initial state breaks a part of a property that concerns initial states only."""
+        parts = [part for part in self.module.of_states if part.is_initial]
+        return bool(parts) and not all(part.is_true(state) for state in self.module.initial_states() for part in parts)
+
+    def _searched(self, cache: TranslationCache) -> Result:
+        program = self.module.program
+        translation = cache.current() or translate_for_native(program, cache, NOT_WIDENED, EXTENT)
+        widening = Widening(translation.widening)
+        while True:
+            try:
+                return self._attempt(translation)
+            except NotInModule as failure:
+                narrow = failure
+            place = translation.place(narrow.error.span)
+            where = "" if place is None else f"{Path(place.path).name}:{place.line}: "
+            if len(widening.states) > _STATES_MAX or widening.bits > _BITS_MAX:
+                what = f"values that keep outgrowing the types of earlier ones ({narrow.error.message})"
+                raise refusal(what, place or model_place(program.model)) from narrow
+            widening = Widening(widening.bits + 1, (*widening.states, *narrow.states))
+            self.options.note(f"{where}{narrow.error.message}; the search starts again with wider types.")
+            translation = translate_for_native(program, cache, widening, EXTENT)
+
+    def _attempt(self, translation: NativeTranslation) -> Result:
+        """Check a translation; NotInModule where it fails and the module does not."""
+        try:
+            model = self._model(translation)
+            result = self._checked(model)
+        except SpecError as error:
+            raise _refused(error, translation) from error
+        except EvaluationError as error:
+            # Raised for initial states only: all others are in a result.
+            raise not_in_module(error, self.module.initial_states(), translation) from error
+        return self._in_module(result, translation)
+
+    def _model(self, translation: NativeTranslation) -> Model:
+        return changed(choose_bound(translation.root, None, ()).model, self.module.model.deadlock, None)
+
+    def _checked(self, model: Model) -> Result:
+        # Imported here, because numpy and the compiler take a third of a second.
+        from kmc.engine.check_model import check_native
+
+        limits = self.limits
+        if limits.memory_bytes is not None:
+            refuse_low_limit(limits.memory_bytes, 0)
+        if limits.seconds is not None:
+            limits = replace(limits, seconds=max(0.0, limits.seconds - (time.monotonic() - self._began)))
+        return check_native(
+            model,
+            limits,
+            threads=self.options.threads,
+            keep_going=self.keep_going,
+            progress=self.progress,
+            fingerprint_bits=self.options.fingerprint_bits,
+        )
+
+    def _in_module(self, result: Result, translation: NativeTranslation) -> Result:
+        """Return the result in the names of the module."""
+        violation = None
+        if result.violation is not None:
+            violation = violation_in_module(self.module, result.violation, translation)
+        generated = Counter(dict.fromkeys(self.module.program.action_names, 0))
+        for title, count in result.generated_by_action.items():
+            generated[translation.original(title)] += count
+        return replace(
+            result,
+            violation=violation,
+            verdict=violation.verdict if violation is not None else result.verdict,
+            generated_by_action=dict(generated),
+            never_fired=tuple(name for name, count in generated.items() if not count),
+            properties=tuple(self._verdicts(result, translation)),
+            unreached=(),
+            vacuous=(),
+            warnings=(),
+        )
+
+    def _verdicts(self, result: Result, translation: NativeTranslation) -> Iterator[PropertyVerdict]:
+        """Yield the verdict on each property: violated where one of its parts is."""
+        found = [(translation.original(one.name), one) for one in result.properties]
+        for name in self.module.property_names:
+            parts = [one for original, one in found if original == name]
+            count = sum(one.violations for one in parts)
+            open_verdicts = [one.verdict for one in parts if one.verdict not in ("holds", "violated")]
+            yield PropertyVerdict(name, "violated" if count else open_verdicts[0] if open_verdicts else "holds", count)
+
+
+def refuse_temporal(module: CheckedModule) -> None:
+    """Raise SpecError KMC812 for a temporal property."""
+    for part in module.temporal:
+        raise refusal(f"the temporal property {part.property_name}", part.formula.place)
+
+
+def _refused(error: SpecError, translation: NativeTranslation) -> SpecError:
+    """Return the refusal of a construct whose translation kmc refuses, at its place in the module."""
+    place = translation.place(error.span)
+    if place is None:
+        return error
+    return refusal("this construct", place).noting(f"its translation is refused: {error.message}")
+
+
+@contextmanager
+def _cache(module: CheckedModule, configuration: str) -> Iterator[TranslationCache]:
+    """Yield the cache of a module's translations; a folder of this check where none can be kept."""
+    key = translation_key(module.program, configuration)
+    kept = cache_folder()
+    if kept is not None and _is_writable(kept / "modules"):
+        yield TranslationCache(kept / "modules", key)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        yield TranslationCache(Path(folder), key)
+
+
+def _is_writable(folder: Path) -> bool:
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False

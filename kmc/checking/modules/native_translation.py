@@ -1,0 +1,178 @@
+"""The translation of a module for the native engine: how to read its results, and the cache that keeps it.
+
+Invariant: an entry of the cache is keyed by everything that decides a translation: the texts of all modules and of the
+`.cfg` file, the constants of the command line, and the version of kmc. A search may have widened the types of an entry,
+and learned from states that no type fitted, which changes no meaning. Whatever is wrong with an entry, the module is
+translated again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from kmc import __version__
+from kmc.errors import Span
+from kmc.tla.run.program import ModuleProgram, State
+from kmc.tla.shapes.observation import ObservedExtent, observe
+from kmc.tla.shapes.shape import Atom, RecordKey
+from kmc.tla.translate.decoding import Decoder
+from kmc.tla.translate.folder import TranslatedFolder
+from kmc.tla.translate.translated import TranslatedModel, field_names, translate_model
+from kmc.tla.values.kinds import TlaModelValue
+
+_RECORD_FILE = "translation.json"
+_FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class NativeTranslation:
+    """A translation on disk, with all that is needed to read results of its spec in the names of the module.
+
+    `names` are the names of actions and properties in the module by those in the spec, `places` the place of each line.
+    """
+
+    root: Path
+    decoder: Decoder
+    names: Mapping[str, str]
+    places: Sequence[Span | None]
+    widening: int = 0
+
+    def original(self, name: str) -> str:
+        """Return the name in the module of an action or a property of the spec."""
+        return self.names[name]
+
+    def place(self, span: Span | None) -> Span | None:
+        """Return the place in the module of a place in the spec; None if it has none."""
+        if span is None or Path(span.path).parent != self.root or not 0 < span.line <= len(self.places):
+            return None
+        return self.places[span.line - 1]
+
+
+@dataclass(frozen=True, slots=True)
+class Widening:
+    """What earlier searches found too narrow: bits that are added to guessed bounds, and states that did not fit."""
+
+    bits: int = 0
+    states: tuple[State, ...] = ()
+
+
+NOT_WIDENED = Widening()
+
+
+class TranslationCache:
+    """The translations of one model, in a folder; the last one that was written is the current one."""
+
+    def __init__(self, folder: Path, key: str) -> None:
+        self._folder = folder / key
+
+    def current(self) -> NativeTranslation | None:
+        """Return the translation that was written last; None if there is none that can be read."""
+        with suppress(OSError, ValueError, KeyError, TypeError, IndexError):
+            record = json.loads((self._folder / _RECORD_FILE).read_text(encoding="utf-8"))
+            root = self._folder / record["digest"]
+            paths = [path for path in root.iterdir() if path.is_file()]
+            files = {path.name: path.read_text(encoding="utf-8") for path in paths}
+            is_own = all(map(_is_own, (self._folder / _RECORD_FILE, root, *paths)))
+            if is_own and record["format"] == _FORMAT and TranslatedFolder(files).checksum == record["digest"]:
+                return _read(root, record)
+        return None
+
+    def write(self, translated: TranslatedModel, widening: int) -> NativeTranslation:
+        """Write a translation and make it the current one; other processes may read the one before."""
+        digest = translated.folder.checksum
+        root = self._folder / digest
+        root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for name, text in translated.folder.files.items():
+            _replace(root / name, text)
+        record = _record(translated, digest, widening)
+        _replace(self._folder / _RECORD_FILE, json.dumps(record))
+        return _read(root, record)
+
+
+def translate_for_native(
+    program: ModuleProgram, cache: TranslationCache, widening: Widening, extent: ObservedExtent
+) -> NativeTranslation:
+    """Translate a module, with types that fit the states of a widening; SpecError KMC812 where that is not possible."""
+    observation = observe(program, field_names(program.model), extent, widening.states)
+    translated = translate_model(program.model, program, observation, widening.bits)
+    return cache.write(translated, widening.bits)
+
+
+def translation_key(program: ModuleProgram, configuration: str) -> str:
+    """Return the key of a module with the text of its model, the constants of the command line included."""
+    digest = sha256()
+    for path in dict.fromkeys((program.model.path, *program.model.files)):
+        file = Path(path)
+        text = file.read_bytes() if file.is_file() else b""
+        for part in (path.encode(), text):
+            digest.update(len(part).to_bytes(8, "little") + part)
+    digest.update(f"{configuration}\0{__version__}\0{_FORMAT}".encode())
+    return digest.hexdigest()
+
+
+def _is_own(path: Path) -> bool:
+    """Return whether only this user can have written a file: what it says is checked instead of the module."""
+    entry = path.lstat()
+    return entry.st_uid == os.geteuid() and not entry.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write a file whole or not at all, even if other processes write the same one."""
+    descriptor, name = tempfile.mkstemp(dir=path.parent)
+    try:
+        with open(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(name, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(name)
+        raise
+
+
+def _record(translated: TranslatedModel, digest: str, widening: int) -> dict[str, Any]:
+    """Return what is kept of a translation beside its files."""
+    decoder = translated.decoder
+    places = translated.text.places
+    files = sorted({place.path for place in places if place is not None})
+    return {
+        "format": _FORMAT,
+        "digest": digest,
+        "widening": widening,
+        "names": translated.names,
+        "atoms": {name: [_atom_record(atom) for atom in atoms] for name, atoms in decoder.atoms.items()},
+        "records": {name: [list(key.fields), key.kinds] for name, key in decoder.records.items()},
+        "fields": list(decoder.fields),
+        "files": files,
+        "places": [None if place is None else _place_record(place, files) for place in places],
+    }
+
+
+def _place_record(place: Span, files: list[str]) -> list[int | None]:
+    return [files.index(place.path), place.line, place.column, place.end_line, place.end_column]
+
+
+def _atom_record(atom: Atom) -> list[str]:
+    return ["value", atom.name] if isinstance(atom, TlaModelValue) else ["string", atom]
+
+
+def _atom(record: Sequence[str]) -> Atom:
+    kind, text = record
+    return TlaModelValue(text) if kind == "value" else text
+
+
+def _read(root: Path, record: Mapping[str, Any]) -> NativeTranslation:
+    atoms = {name: tuple(map(_atom, members)) for name, members in record["atoms"].items()}
+    records = {name: RecordKey(tuple(fields), kinds) for name, (fields, kinds) in record["records"].items()}
+    files = record["files"]
+    places = [None if one is None else Span(files[one[0]], *one[1:]) for one in record["places"]]
+    decoder = Decoder(atoms, records, tuple(record["fields"]))
+    return NativeTranslation(root, decoder, record["names"], places, record["widening"])

@@ -1,0 +1,276 @@
+"""Modules on the native engine: the interpreter's figures and verdicts, in the names of the module, from a cache.
+
+Most tests let the interpreter of kmc's language search the translated spec, so that they compile nothing: what is
+tested here is translated, read back and started again around the search.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kmc.checking.modules import native_search, native_translation
+from kmc.checking.modules.check_module import ModuleRequest, check_module
+from kmc.checking.outcome import Outcome
+from kmc.checking.request import Engine
+from kmc.engine import check_model
+from kmc.errors import InternalError, KmcError, SpecError
+from kmc.frontend.model import Model
+from kmc.reference.search import Search
+from kmc.result import Limits, Result
+from kmc.tla.shapes.observation import ObservedExtent
+from kmc.tla.translate import actions
+from kmc.tla.translate.decoding import Decoder
+
+CHECKED = Path(__file__).parents[1] / "data" / "tla" / "checked"
+COUNTER = """---- MODULE Counter ----
+EXTENDS Naturals, Sequences
+VARIABLES n, log
+Init == n = 0 /\\ log = <<>>
+Up == n < 40 /\\ n' = n + 1 /\\ log' = IF n % 8 = 0 THEN Append(log, n) ELSE log
+Next == Up
+Small == n < 90
+Never == n # 33
+Bad == n = 33 => log[9] > 0
+Rises == [][n' = n + 1]_n
+Start == n = 0 /\\ []Small
+Late == n = 1 /\\ []Small
+Ends == <>(n = 3)
+====
+"""
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache of this test's own."""
+    monkeypatch.setenv("KMC_CACHE_DIR", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "modules"
+
+
+@pytest.fixture
+def interpreted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The interpreter of kmc's language searches instead of compiled code."""
+
+    def search(model: Model, limits: Limits, *, keep_going: bool, **_: Any) -> Result:
+        return Search(model, limits, keep_going=keep_going).run()
+
+    monkeypatch.setattr(check_model, "check_native", search)
+
+
+def checked(path: Path, configuration: str, engine: Engine = Engine.NATIVE, **more: Any) -> Outcome:
+    """Check a module with the `.cfg` file of a name beside it."""
+    return check_module(ModuleRequest(path, path.with_name(f"{configuration}.cfg"), engine=engine, **more))
+
+
+@pytest.fixture
+def counter(tmp_path: Path) -> Callable[..., Outcome]:
+    """A check of the counter with some lines of a `.cfg` file, natively."""
+    path = tmp_path / "Counter.tla"
+    path.write_text(COUNTER)
+
+    def check(*lines: str, engine: Engine = Engine.NATIVE, **more: Any) -> Outcome:
+        text = "\n".join(("INIT Init", "NEXT Next", "CHECK_DEADLOCK FALSE", *lines))
+        path.with_suffix(".cfg").write_text(text)
+        return checked(path, "Counter", engine, **more)
+
+    return check
+
+
+@pytest.fixture
+def little_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Types come from a few states only."""
+    monkeypatch.setattr(native_search, "EXTENT", ObservedExtent(states_max=3, steps_max=0))
+
+
+def figures(outcome: Outcome) -> tuple[object, ...]:
+    result = outcome.result
+    counters = result.counters
+    return (
+        outcome.status,
+        (counters.generated, counters.distinct, counters.depth, counters.left),
+        (result.initial, result.levels, result.generated_by_action, result.never_fired, result.cut),
+        result.properties,
+    )
+
+
+def assert_same_violation(ours: Outcome, theirs: Outcome) -> None:
+    one, other = ours.result.violation, theirs.result.violation
+    assert one is not None
+    assert other is not None
+    assert (one.name, one.trace, str(one.error)) == (other.name, other.trace, str(other.error))
+
+
+@pytest.mark.usefixtures("interpreted")
+@pytest.mark.parametrize(
+    ("module", "configuration"),
+    [
+        ("Tower", "TowerHolds"),
+        ("Tower", "Tower"),
+        ("Pool", "Pool"),
+        ("Pool", "PoolSymmetry"),
+        ("Broken", "Broken"),
+    ],
+)
+def test_figures_are_those_of_the_interpreter(module: str, configuration: str) -> None:
+    path = CHECKED / f"{module}.tla"
+    ours, theirs = checked(path, configuration), checked(path, configuration, Engine.PYTHON)
+    assert figures(ours) == figures(theirs)
+    assert (ours.result.violation is None) == (theirs.result.violation is None)
+    if theirs.result.violation is not None:
+        assert_same_violation(ours, theirs)
+
+
+@pytest.mark.usefixtures("interpreted", "little_seen")
+class TestNarrowTypes:
+    def test_a_value_outside_of_its_type_starts_the_search_again(self, counter: Callable[..., Outcome]) -> None:
+        notes: list[str] = []
+        outcome = counter("INVARIANT Small", note=notes.append)
+        assert figures(outcome) == figures(counter("INVARIANT Small", engine=Engine.PYTHON))
+        assert 0 < len(notes) < 8
+        assert notes[0].startswith("Counter.tla:5: ")
+        assert notes[0].endswith("the search starts again with wider types.")
+
+    def test_wide_types_are_kept(self, counter: Callable[..., Outcome], monkeypatch: pytest.MonkeyPatch) -> None:
+        first, again = list[str](), list[str]()
+        outcome = counter("INVARIANT Small", note=first.append)
+        monkeypatch.setattr(native_translation, "observe", None)
+        assert figures(counter("INVARIANT Small", note=again.append)) == figures(outcome)
+        assert first
+        assert not again
+
+    def test_values_that_grow_without_end_are_refused(
+        self, counter: Callable[..., Outcome], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(native_search, "_BITS_MAX", 0)
+        with pytest.raises(SpecError, match="values that keep outgrowing the types") as refused:
+            counter("INVARIANT Small")
+        assert refused.value.code == "KMC812"
+        assert refused.value.span is not None
+        assert refused.value.span.line == 5
+
+
+@pytest.mark.usefixtures("interpreted")
+class TestProperties:
+    def test_a_violation_has_the_trace_of_the_module(self, counter: Callable[..., Outcome]) -> None:
+        outcome = counter("INVARIANTS Small Never")
+        assert outcome.status == 12
+        assert outcome.result.violation is not None
+        assert outcome.result.violation.name == "Never"
+        assert [step.label for step in outcome.result.violation.trace.steps] == ["Initial predicate", *["Up"] * 33]
+        assert outcome.result.violation.trace.steps[-1].state == (33, (0, 8, 16, 24, 32))
+
+    def test_an_error_is_shown_where_the_module_has_it(self, counter: Callable[..., Outcome]) -> None:
+        outcome = counter("INVARIANT Bad")
+        theirs = counter("INVARIANT Bad", engine=Engine.PYTHON)
+        assert figures(outcome) == figures(theirs)
+        assert outcome.result.violation is not None
+        assert theirs.result.violation is not None
+        assert str(outcome.result.violation.error) == str(theirs.result.violation.error)
+        assert "Counter.tla:9:" in str(outcome.result.violation.error)
+
+    @pytest.mark.parametrize("line", ["PROPERTY Rises", "PROPERTY Start", "PROPERTY Late"])
+    def test_parts_of_properties_are_judged(self, line: str, counter: Callable[..., Outcome]) -> None:
+        assert figures(counter(line)) == figures(counter(line, engine=Engine.PYTHON))
+
+    def test_a_temporal_property_is_refused_at_its_place(self, counter: Callable[..., Outcome]) -> None:
+        with pytest.raises(SpecError, match="the temporal property Ends") as refused:
+            counter("PROPERTY Ends")
+        assert refused.value.code == "KMC812"
+        assert refused.value.span is not None
+        assert refused.value.span.line == 13
+
+    def test_limits_end_the_search(self, counter: Callable[..., Outcome]) -> None:
+        assert counter(limits=Limits(depth=3)).status == 20
+
+
+@pytest.mark.usefixtures("interpreted")
+@pytest.mark.parametrize(
+    "value",
+    [
+        "CASE n = 0 -> 1 [] n = 1 -> 2",
+        "bag[[a |-> n]]",
+        'IF n = 2 /\\ n = "two" THEN 1 ELSE n + 1',
+        "n + 1 + 0 * (n % (1 - 2 * n))",
+    ],
+)
+def test_a_translation_stops_where_the_module_does(value: str, tmp_path: Path) -> None:
+    path = tmp_path / "Stops.tla"
+    path.write_text(
+        "---- MODULE Stops ----\nEXTENDS Naturals, TLC\nVARIABLES n, bag\n"
+        "Init == n = 0 /\\ bag = [m \\in {[a |-> 0], [a |-> 1]} |-> m.a + 1]\n"
+        f"Next == n' = ({value}) /\\ UNCHANGED bag\n====\n"
+    )
+    path.with_suffix(".cfg").write_text("INIT Init\nNEXT Next\n")
+    ours, theirs = checked(path, "Stops"), checked(path, "Stops", Engine.PYTHON)
+    assert figures(ours) == figures(theirs)
+    assert_same_violation(ours, theirs)
+
+
+@pytest.mark.usefixtures("interpreted")
+class TestFaults:
+    def test_an_altered_translation_is_not_used(self, counter: Callable[..., Outcome], cache: Path) -> None:
+        counter()
+        (spec,) = cache.rglob("spec.py")
+        text = spec.read_text()
+        spec.write_text(text.replace("< 40", "< 20"))
+        assert counter().result.counters.distinct == 41
+        assert spec.read_text() == text
+
+    def test_a_record_that_cannot_be_read_is_not_used(self, counter: Callable[..., Outcome], cache: Path) -> None:
+        counter()
+        (record,) = cache.rglob("translation.json")
+        for text in ("", "{}", json.dumps([1]), '{"digest": "..", "format": 1}'):
+            record.write_text(text)
+            assert counter().result.counters.distinct == 41
+
+    def test_states_that_are_read_back_wrongly_do_not_replay(
+        self, counter: Callable[..., Outcome], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        right = Decoder.value
+
+        def wrong(self: Decoder, value: Any) -> Any:
+            return 7 if type(value) is int and value == 8 else right(self, value)
+
+        monkeypatch.setattr(Decoder, "value", wrong)
+        with pytest.raises(InternalError, match="KMC941"):
+            counter("INVARIANT Never")
+
+    def test_a_translation_that_fails_where_the_module_does_not_is_an_internal_error(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        path = tmp_path / "Lazy.tla"
+        path.write_text(
+            "---- MODULE Lazy ----\nEXTENDS Naturals, Sequences\nVARIABLES q, n\nInit == q = <<>> /\\ n = 0\n"
+            "Next == /\\ Len(q) < 2\n        /\\ LET last == q[Len(q)] + 1\n"
+            "           IN n' = (IF q = <<>> THEN 0 ELSE last + last) /\\ q' = Append(q, n)\n====\n"
+        )
+        path.with_suffix(".cfg").write_text("INIT Init\nNEXT Next\nCHECK_DEADLOCK FALSE\n")
+        assert checked(path, "Lazy").status == 0
+        monkeypatch.setattr(actions, "is_total", lambda *_: True)
+        monkeypatch.setenv("KMC_CACHE_DIR", str(tmp_path / "other"))
+        with pytest.raises(InternalError) as fault:
+            checked(path, "Lazy")
+        assert (fault.value.code, fault.value.span and fault.value.span.line) == ("KMC943", 6)
+
+
+def test_a_construct_without_a_translation_is_refused_at_its_place() -> None:
+    with pytest.raises(KmcError) as refused:
+        checked(CHECKED / "Broken.tla", "BrokenAssert")
+    assert refused.value.code == "KMC812"
+    assert "the operator Assert" in refused.value.message
+
+
+@pytest.fixture
+def unwritable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A cache that cannot be written: a file is in its place."""
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("KMC_CACHE_DIR", str(tmp_path / "file"))
+
+
+@pytest.mark.usefixtures("interpreted", "unwritable")
+def test_a_check_without_a_cache_has_the_same_figures() -> None:
+    assert checked(CHECKED / "Tower.tla", "TowerHolds").result.counters.distinct > 0
