@@ -13,7 +13,7 @@ from kmc.frontend.model import Model
 from kmc.invariants.kinds import KINDS
 from kmc.runtime.compiled_spec import CompiledSpec, SearchRules, SpecNames
 from kmc.runtime.native_module import Target, host_target
-from kmc.runtime.object_cache import KernelCache, cached_object
+from kmc.runtime.object_cache import KernelCache, cached_object, first_object
 from kmc.runtime.schema import Schema, described
 
 _OF_ROWS = ("expand", "identity", *(kind.kernel for kind in KINDS), *ONLY_CHANGED)
@@ -27,19 +27,24 @@ def compile_spec(
     instances: bool = False,
     fingerprint_bits: int = 64,
     atoms: Atoms | None = None,
+    at_once: bool = False,
 ) -> CompiledSpec:
     """The compiled form of a model, for this machine by default; SpecError at the author's line for a construct that is
     refused.
 
     With `instances`, an action is an action with its arguments: `RequestVote(n1)`. Fingerprints have 64 or 128 bits.
     With `atoms`, for temporal properties: they have kernels, and the actions beside the next-state relation are there.
+    `at_once`: unless the cache has optimised code, it is not optimised (see `CompiledSpec.is_final`).
     """
     wide = fingerprint_bits == 128
     of_rows = build_kernels(model, instances=instances, wide=wide, atoms=atoms).module.functions
     llvm_ir = emit_llvm(Module((*of_rows, *block_functions(wide=wide))))
     chosen = target or host_target()
     title = f"{len(of_rows)} functions of {model.spec.name} {model.name}"
-    code = cached_object(llvm_ir, chosen, cache, title)
+    if at_once:
+        code, is_final = first_object(llvm_ir, chosen, cache, title)
+    else:
+        code, is_final = cached_object(llvm_ir, chosen, cache, title), True
     further = {"rank": model.view is not None, "settle": settles(model) and not wide}
     further["expand_all"] = has_others(model, atoms)
     asked = (*atoms.kernels(1), *atoms.kernels(2)) if atoms is not None else ()
@@ -48,7 +53,7 @@ def compile_spec(
     schema = described(Schema(model.spec.state_class, model.spec.variables))
     rules = SearchRules(model.view is not None, model.deadlock, model.max_depth)
     shown = _names(model, all_actions(model) if atoms is not None else model.spec.actions, instances=instances)
-    return CompiledSpec(shown, schema, kernels, llvm_ir, code, chosen, rules)
+    return CompiledSpec(shown, schema, kernels, llvm_ir, code, chosen, rules, is_final=is_final)
 
 
 def _names(model: Model, actions: tuple[Action, ...], *, instances: bool) -> SpecNames:

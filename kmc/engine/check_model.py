@@ -25,6 +25,7 @@ from kmc.engine.lassos.patience import patience
 from kmc.engine.layout.frontier import PackedState
 from kmc.engine.layout.search_outcome import SearchOutcome, Settings
 from kmc.engine.model_search import ModelSearch, SearchMaker
+from kmc.engine.optimised_kernels import optimised_later
 from kmc.engine.search.breadth_first import require_memory
 from kmc.engine.search_in_memory import SearchInMemory
 from kmc.engine.unsearched import unsearched
@@ -71,7 +72,8 @@ def search_in_memory(
     """
     assert noting is None, "a search in memory makes the graph itself"
     require_memory(compiled.kernels, settings, directory, has_graph=False)
-    return SearchInMemory(compiled.kernels, initial, settings, progress, directory, watch=PackedGrowthWatch(compiled))
+    watch, later = PackedGrowthWatch(compiled), optimised_later(compiled)
+    return SearchInMemory(compiled.kernels, initial, settings, progress, directory, watch=watch, later=later)
 
 
 def check_native(
@@ -101,7 +103,7 @@ def check_native(
     entered, model = time.monotonic(), with_premises(model.searched, start)
     try:
         with compiled_within(limits.seconds):
-            compiled, temporal = _compiled(model, problem, fingerprint_bits)
+            compiled, temporal = _compiled(model, problem, fingerprint_bits, at_once=search_of is search_in_memory)
             began = cpu_seconds()
             records = initial_records(model, compiled) if start is None else [compiled.record(start)]
     except CompileTimeout:
@@ -137,12 +139,12 @@ def check_native(
 
 
 def _compiled(
-    model: Model, problem: TemporalProblem | None, fingerprint_bits: int
+    model: Model, problem: TemporalProblem | None, fingerprint_bits: int, *, at_once: bool
 ) -> tuple[CompiledModel, TemporalSearch | None]:
     """The compiled model, and the search for its temporal properties, if it has any."""
     if problem is None:
-        return compile_model(model, fingerprint_bits), None
-    temporal = TemporalSearch(model, problem, fingerprint_bits)
+        return compile_model(model, fingerprint_bits, at_once=at_once), None
+    temporal = TemporalSearch(model, problem, fingerprint_bits, at_once=at_once)
     return temporal.compiled, temporal
 
 

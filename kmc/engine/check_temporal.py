@@ -25,6 +25,7 @@ from kmc.engine.lassos.refuting_level import refuting_level
 from kmc.engine.layout.frontier import PackedState
 from kmc.engine.layout.search_outcome import SearchOutcome, Settings
 from kmc.engine.model_search import ModelSearch
+from kmc.engine.optimised_kernels import optimised_later
 from kmc.engine.search.breadth_first import require_memory
 from kmc.engine.search.predecessors import StepLookup
 from kmc.engine.search_in_memory import SearchInMemory
@@ -41,10 +42,12 @@ from kmc.result import Bound, Counters, CutFairness
 class TemporalSearch:
     """A search that builds the behaviour graph for the temporal properties of a model. `noting` lists its records."""
 
-    def __init__(self, model: Model, problem: TemporalProblem, fingerprint_bits: int) -> None:
+    def __init__(self, model: Model, problem: TemporalProblem, fingerprint_bits: int, *, at_once: bool = False) -> None:
+        """`at_once` as `compile_model` has it."""
         self._model, self._problem = model, problem
         self.instances = instances_of(all_actions(model))
-        self.compiled = compile_model(model, fingerprint_bits, Atoms(problem.atoms, problem.step_atoms))
+        atoms = Atoms(problem.atoms, problem.step_atoms)
+        self.compiled = compile_model(model, fingerprint_bits, atoms, at_once=at_once)
         apart = tuple(int(not action.in_next) for action, _ in self.instances)
         self.noting = Noting(len(problem.atoms), len(problem.step_atoms), apart)
         self._lassos: tuple[BehaviourSource, LassoAnswers] | None = None
@@ -67,8 +70,8 @@ class TemporalSearch:
         apart = np.array(noted.apart, np.int64)
         early = EarlyLassos(self._problem) if not settings.keep_going else None
         recorder = GraphRecorder(self.compiled.kernels, noted.atoms, noted.step_atoms, apart, early)
-        watch = PackedGrowthWatch(self.compiled)
-        return SearchInMemory(self.compiled.kernels, initial, settings, progress, directory, recorder, watch)
+        watch, later = PackedGrowthWatch(self.compiled), optimised_later(self.compiled)
+        return SearchInMemory(self.compiled.kernels, initial, settings, progress, directory, recorder, watch, later)
 
     def generated(self, outcome: SearchOutcome) -> dict[str, int]:
         """The states that each action of Next generated."""

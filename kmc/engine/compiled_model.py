@@ -70,17 +70,20 @@ class PackedGrowthWatch:
         self._watch.level_made(level, lambda count: [self._compiled.state(record.row) for record in sample(count)])
 
 
-def compile_model(model: Model, fingerprint_bits: int = 64, atoms: Atoms | None = None) -> CompiledModel:
+def compile_model(
+    model: Model, fingerprint_bits: int = 64, atoms: Atoms | None = None, *, at_once: bool = False
+) -> CompiledModel:
     """Compile a model, or load it from the disk cache; SpecError at the author's line for a construct that is not
     compiled.
 
-    With `atoms`, for a search that makes the behaviour graph: its actions are action instances.
+    With `atoms`, for a search that makes the behaviour graph: its actions are action instances. `at_once`: the kernels
+    may not be optimised, for a search that gets the optimised ones later (`optimised_kernels.py`).
     """
     began, compiled_before = time.monotonic(), LOG.ended
     wide, edges = fingerprint_bits == 128, atoms is not None
     loop = work_loop(Specialization(wide=wide, ranked=model.view is not None, edges=edges))
     with uncollected(), compiled_in_background(loop):
-        spec = compile_spec(model, fingerprint_bits=fingerprint_bits, instances=edges, atoms=atoms)
+        spec = compile_spec(model, fingerprint_bits=fingerprint_bits, instances=edges, atoms=atoms, at_once=at_once)
         # The loop is loaded here, so that the clock of the search does not count that.
         loop.load()
 

@@ -84,9 +84,11 @@ class CompiledSpec:
 
     def __init__(
         self, names: SpecNames, schema: dict[str, Any], kernels: Mapping[str, str], llvm_ir: str | bytes, code: bytes,
-        target: Target, rules: SearchRules, loops: Mapping[str, bytes] | None = None,
+        target: Target, rules: SearchRules, loops: Mapping[str, bytes] | None = None, *, is_final: bool = True,
     ) -> None:  # fmt: skip
         """`llvm_ir` is text, or compressed as it travels; `schema` is what `schema.described` gives.
+
+        `is_final`: the machine code is not to be optimised later.
 
         `kernels` gives the names of the kernels of one row in the code. `loops` is object code of an engine, by key,
         that travels with the spec; it is not used here.
@@ -96,6 +98,7 @@ class CompiledSpec:
         self.words_before = WIDE_WORDS if kernels["identity"] != "identity" else 0
         self.target = target
         self.rules = rules
+        self.is_final = is_final
         self.loops = dict(loops or {})
         self._schema_data = schema
         self._llvm_ir = llvm_ir
@@ -128,6 +131,12 @@ class CompiledSpec:
         """The same compiled spec, with this object code of an engine's loops by key."""
         return CompiledSpec(
             self.names, self._schema_data, self.kernels, self._llvm_ir, self._code, self.target, self.rules, loops
+        )
+
+    def with_code(self, code: bytes) -> CompiledSpec:
+        """The same compiled spec, with other machine code of its LLVM IR for its target, which is final."""
+        return CompiledSpec(
+            self.names, self._schema_data, self.kernels, self._llvm_ir, code, self.target, self.rules, self.loops
         )
 
     @cached_property

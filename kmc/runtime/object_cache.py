@@ -24,7 +24,13 @@ from llvmlite import binding as llvm
 from kmc.cache_folder import cache_folder
 from kmc.compile_log import LOG, CacheFault
 from kmc.runtime.native_module import Target, host_target
-from kmc.runtime.object_code import RECIPE, UNOPTIMISED_RECIPE, are_kernels_optimised, emit_object
+from kmc.runtime.object_code import (
+    RECIPE,
+    UNOPTIMISED_RECIPE,
+    are_kernels_optimised,
+    are_kernels_optimised_later,
+    emit_object,
+)
 
 _MAGIC = b"kmc kernels 1\n"
 _DIGEST_BYTES = hashlib.sha256().digest_size
@@ -89,14 +95,33 @@ def cached_object(
     It is optimised unless the environment prevents that (`are_kernels_optimised`). `title` is the name of the compiled
     part in the log.
     """
-    kept = cache or KernelCache.of_environment()
-    chosen = target or host_target()
-    optimised = are_kernels_optimised()
-    key = cache_key(text, chosen, optimised=optimised)
+    kept, chosen = cache or KernelCache.of_environment(), target or host_target()
+    return kept_object(text, chosen, kept, title, optimised=are_kernels_optimised())
+
+
+def first_object(
+    text: str, target: Target | None = None, cache: KernelCache | None = None, title: str = "kernels"
+) -> tuple[bytes, bool]:
+    """The object code with which a search begins soonest, and whether it is that of `cached_object`.
+
+    It is optimised if the cache has it so. If not, the cache keeps code that is not optimised as an entry of its own.
+    """
+    kept, chosen = cache or KernelCache.of_environment(), target or host_target()
+    if not are_kernels_optimised_later():
+        return kept_object(text, chosen, kept, title, optimised=are_kernels_optimised()), True
+    code = kept.read(cache_key(text, chosen))
+    if code is not None:
+        return code, True
+    return kept_object(text, chosen, kept, title, optimised=False), False
+
+
+def kept_object(text: str, target: Target, kept: KernelCache, title: str = "kernels", *, optimised: bool) -> bytes:
+    """The object code, optimised or not, from the cache if it is there."""
+    key = cache_key(text, target, optimised=optimised)
     code = kept.read(key)
     if code is None:
         with LOG.compiling(title):
-            code = emit_object(text, chosen, optimised=optimised)
+            code = emit_object(text, target, optimised=optimised)
         kept.write(key, code)
     return code
 

@@ -2,8 +2,9 @@
 
 Vectorisers are off: kernels work on a few words at a time, and without them compilation is twice as fast.
 
-Code can be emitted without optimisations too. That takes a fifth of the time, and the code runs several times as long:
-it is for processes that search few states of many models, as tests do.
+Code can be emitted without optimisations too. That takes a fifth of the time, and the code runs several times as long.
+A search begins with it while another process optimises (`optimising_process.py`). Tests, which search few states of
+many models, use no other.
 """
 
 from __future__ import annotations
@@ -24,12 +25,18 @@ UNOPTIMISED_RECIPE = "O0, small pic"
 """The same for code without optimisations."""
 
 KERNELS_VARIABLE = "KMC_KERNELS"
-"""With the value `unoptimised`, kernels are compiled without optimisations. Tests set it."""
+"""With the value `unoptimised`, kernels are never optimised; tests set it. With `optimised`, a search waits until they
+are."""
 
 
 def are_kernels_optimised(environment: Mapping[str, str] = os.environ) -> bool:
     """Return whether kernels of specs are optimised, which `KERNELS_VARIABLE` can prevent."""
     return environment.get(KERNELS_VARIABLE) != "unoptimised"
+
+
+def are_kernels_optimised_later(environment: Mapping[str, str] = os.environ) -> bool:
+    """Return whether a search may begin with kernels that are not optimised, and go on with optimised ones."""
+    return environment.get(KERNELS_VARIABLE) not in ("unoptimised", "optimised")
 
 
 def emit_object(text: str, target: Target | None = None, *, optimised: bool = True) -> bytes:

@@ -64,8 +64,8 @@ class GraphRecorder:
         apart: Words | None = None,
         early: EarlyLassos | None = None,
     ) -> None:
-        self._kernels = kernels
-        self._noting = NotingKernels(kernels, apart.tolist() if apart is not None else ())
+        self._apart = apart.tolist() if apart is not None else []
+        self.change_kernels(kernels)
         self._atoms, self._step_atoms = atoms, step_atoms
         self._workers: list[NotingWorker] = []
         self._expanded = 0
@@ -79,6 +79,11 @@ class GraphRecorder:
         self.is_refuted = False
         self._numbers = Memory(1)
         self._slots = 0
+
+    def change_kernels(self, kernels: KernelTable, /) -> None:
+        """See `LevelRecorder`."""
+        self._kernels = kernels
+        self._noting = NotingKernels(kernels, self._apart)
 
     def worker(self, budget: MemoryBudget, batch: int, actions: int, properties: int, /) -> NotingWorker:
         """See `LevelRecorder`."""

@@ -75,11 +75,22 @@ class LevelObserver(Protocol):
         """Look at a level; `sample` gives so many of its states, or fewer."""
 
 
+class LaterKernels(Protocol):
+    """Kernels of the same model that are faster and not there yet."""
+
+    def arrived(self) -> KernelTable | None:
+        """The kernels when they are there, once; they are valid as long as this object lives."""
+
+    def close(self) -> None:
+        """End the work on them."""
+
+
 class Search(LevelSearch):
     """One run of a model from `initial` states, with all levels in memory.
 
     `predecessors` answers, after `run`, which states a level has and which steps lead to them. A `recorder` makes the
-    behaviour graph meanwhile, and gives it away afterwards. A `watch` sees each level before it is expanded.
+    behaviour graph meanwhile, and gives it away afterwards. A `watch` sees each level before it is expanded. The search
+    goes on with the kernels of `later` when they arrive.
     """
 
     def __init__(
@@ -91,11 +102,13 @@ class Search(LevelSearch):
         directory: RunDirectory | None = None,
         recorder: LevelRecorder | None = None,
         watch: LevelObserver | None = None,
+        later: LaterKernels | None = None,
     ) -> None:
         super().__init__(settings or Settings(), progress)
         self._kernels = kernels
         self._initial = list(initial)
         self._watch = watch
+        self._later = later
         self._level: Level | None = None
         self._levels: list[int] = []
         self._reachable_asked = 0
@@ -137,7 +150,19 @@ class Search(LevelSearch):
         self._maker.stop()
 
     def close(self) -> None:
-        """Nothing is held but memory."""
+        """End the work on later kernels; nothing else is held but memory."""
+        if self._later is not None:
+            self._later.close()
+
+    def _poll(self) -> None:
+        """Go on with later kernels, too, if they have arrived."""
+        super()._poll()
+        if self._later is None or self._stopping:
+            return
+        kernels = self._later.arrived()
+        if kernels is not None:
+            self._kernels = kernels
+            self._maker.change_kernels(kernels)
 
     def _save_at_the_end(self, *, cut_short: bool) -> None:
         if cut_short or self._is_graph_due:
@@ -149,6 +174,7 @@ class Search(LevelSearch):
 
     def _finish(self) -> None:
         self._level = None
+        self.close()
         if self._stopping:
             self._maker.forget_unfinished()
 

@@ -47,6 +47,9 @@ class LevelRecorder(BehaviourSource, Protocol):
     def tell(self, shared: Shared, /) -> None:
         """Let loops call the kernels of atoms."""
 
+    def change_kernels(self, kernels: KernelTable, /) -> None:
+        """Use other kernels of the same model from the next `tell` on."""
+
     @property
     def more_bytes(self) -> int:
         """The memory that `level_made` will need, and then the reader of the graph."""
@@ -105,6 +108,7 @@ class LevelMaker:
         self._budget = budget
         self._fits = fits
         self._stopping = False
+        self._kernels_to_come: KernelTable | None = None
         # A level whose rows are made, but not yet one a view. Kept whole: its blocks hold what its chunks refer to.
         self._unfinished: Level | None = None
         self._distinct = 0
@@ -135,6 +139,22 @@ class LevelMaker:
         shared.alone = settings.threads == 1
         shared.deadlock, shared.listing = settings.deadlock, 1
         shared.batch, shared.chunk_rows = settings.batch, settings.chunk_rows
+
+    def change_kernels(self, kernels: KernelTable) -> None:
+        """Go on with other kernels of the same model, from the next batches of all threads on."""
+        self._kernels_to_come = kernels
+        self.shared.pause = 1
+
+    def _change_kernels(self) -> None:
+        """Let the loops call the kernels that have come; no thread runs."""
+        kernels, self._kernels_to_come = self._kernels_to_come, None
+        if kernels is None:
+            return
+        self._kernels = kernels
+        kernels.tell(self.shared)
+        if self._recorder is not None:
+            self._recorder.change_kernels(kernels)
+            self._recorder.tell(self.shared)
 
     def _tell_tables(self) -> None:
         shared = self.shared
@@ -313,7 +333,13 @@ class LevelMaker:
     def _run(self, loop: NativeLoop, rows: int) -> bool:
         """Run a loop on all threads, or in this one if rows are few; False if it was stopped."""
         threads = 0 if rows <= self._settings.chunk_rows else None
-        while not self._stopping:
+        while True:
+            self._change_kernels()
+            self.shared.pause = 0
+            # After the line above, because Ctrl-C may come just before it.
+            if self._stopping:
+                self.shared.pause = 1
+                return False
             answers = self._threads.run(lambda index: self._drive(loop, self.workers[index]), threads)
             if all(answer == f.DONE for answer in answers):
                 return True
@@ -321,8 +347,6 @@ class LevelMaker:
                 pending = sum(worker.pending for worker in self.workers)
                 self.shared.pause = 0
                 self._grow(self._found, self.shared.count + pending)
-            self.shared.pause = self._stopping
-        return False
 
     def _grow(self, table: FingerprintTable, count: int) -> bool:
         """Make room for `count` fingerprints; False if that would need too much memory, and the search is stopped."""

@@ -85,7 +85,7 @@ def compared(drawn: Drawn, folder: Path) -> Run | None:
     of_order = not drawn.world.safe and depends_on_order(drawn, model, limits, wanted)
     with patch.object(KernelCache, "of_environment", lambda: KernelCache(None)):
         compiled = compile_model(model)
-    with patch.object(check_model, "compile_model", lambda *_: compiled):
+    with patch.object(check_model, "compile_model", lambda *_, **__: compiled):
         for threads in THREADS:
             run = partial(check_native, model, limits, threads=threads, keep_going=drawn.keep_going, settings=TINY)
             found = ended(run)

@@ -18,11 +18,15 @@ def compile_each_model_once(patch: pytest.MonkeyPatch) -> None:
     """
     compiled: list[tuple[Model, int, Atoms | None, CompiledModel]] = []
 
-    def once(model: Model, fingerprint_bits: int = 64, atoms: Atoms | None = None) -> CompiledModel:
+    def once(
+        model: Model, fingerprint_bits: int = 64, atoms: Atoms | None = None, *, at_once: bool = False
+    ) -> CompiledModel:
         for known, bits, of_formulas, kept in compiled:
             if known is model and (bits, of_formulas) == (fingerprint_bits, atoms):
                 return kept
-        compiled.append((model, fingerprint_bits, atoms, compile_model(model, fingerprint_bits, atoms)))
+        compiled.append(
+            (model, fingerprint_bits, atoms, compile_model(model, fingerprint_bits, atoms, at_once=at_once))
+        )
         return compiled[-1][3]
 
     for module in (check_model, check_temporal, steps):
