@@ -34,6 +34,8 @@ def figures(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "peak_memory_bytes_per_distinct": max(run["peak_memory_bytes"] for run in runs) / distinct,
     }
     temporal = {"temporal": best["temporal"]} if "temporal" in best else {}
+    if "kernels" in best:
+        common["kernels"] = best["kernels"]
     return {**common, **(_memory(best) if "table_bytes" in best else {}), **temporal}
 
 

@@ -83,6 +83,7 @@ def _native(model: Model, request: Request) -> dict[str, Any]:
     from kmc.bench.temporal_job import TimedVerdicts
     from kmc.engine.compiled_model import PackedGrowthWatch, compile_model
     from kmc.engine.layout.search_outcome import Settings
+    from kmc.engine.optimised_kernels import kernels_in_words
     from kmc.engine.search.breadth_first import Search
     from kmc.reference.states.initial import initial_states
     from kmc.reference.temporal.accepted_problem import accepted_problem
@@ -123,6 +124,7 @@ def _native(model: Model, request: Request) -> dict[str, Any]:
         "memory_bytes_before": before,
         "peak_memory_bytes": peak_memory_bytes(),
         "compile_seconds": compiled.compile_seconds,
+        "kernels": kernels_in_words(compiled),
         **({} if verdicts is None else {"temporal": verdicts.figures}),
     }
 

@@ -196,7 +196,8 @@ def _starts(benchmark: Benchmark, cfg: Path, folder: Path, tell: Tell) -> dict[s
         "cached_seconds_all": [seconds for seconds, _ in cached],
         "cached_cpu_seconds": min(cpu for _, cpu in cached),
         "load_before": load,
-        "meaning": "a fresh process, from its start to its end after the first step; cold: no kernel or loop is cached",
+        "meaning": "a fresh process, from its start to its end after the first step, with kernels that are not"
+        " optimised yet; cold: no kernel or loop is cached",
     }
 
 

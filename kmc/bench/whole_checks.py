@@ -7,6 +7,7 @@ them, sampled from outside about twenty times a second, so the last moments of a
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -23,6 +24,7 @@ import psutil
 
 from kmc.bench.machine import commit, load_average, machine
 from kmc.bench.projection import Costs, projected
+from kmc.engine.optimised_kernels import WAIT_FOR_THEM
 from kmc.errors import SystemFault
 
 _POLL_SECONDS = 0.05
@@ -88,12 +90,14 @@ def check_once(way: Way, words: Sequence[str]) -> WholeCheck:
     load = load_average()
     with tempfile.TemporaryDirectory(prefix="kmc-bench-") as folder:
         command = [sys.executable, "-m", "kmc", "check", *words, *way.words, "--json", "--quiet", "--run-dir", folder]
+        # In memory too, as a search in shards always does.
+        environment = {**WAIT_FOR_THEM, **os.environ}
         answer, errors = Path(folder) / "stdout", Path(folder) / "stderr"
         began = time.monotonic()
         with (
             answer.open("wb") as stdout,
             errors.open("wb") as stderr,
-            subprocess.Popen(command, stdout=stdout, stderr=stderr) as child,
+            subprocess.Popen(command, stdout=stdout, stderr=stderr, env=environment) as child,
         ):
             meter = _Meter(child.pid)
             try:

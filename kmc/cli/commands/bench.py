@@ -304,7 +304,8 @@ def _lines(measurement: Mapping[str, Any]) -> Iterator[str]:
     commit = measurement["commit"]
     known = f", commit {commit['id'][:7]}{' with changes' if commit['changed'] else ''}" if commit else ""
     yield f"{measurement['benchmark']}: {measurement['description']}"
-    yield f"  {measurement['machine']['cpu']}, {measurement['machine']['cores']} cores{known}"
+    kernels = ", ".join(sorted({figures["kernels"] for figures in measurement["figures"].values()}))
+    yield f"  {measurement['machine']['cpu']}, {measurement['machine']['cores']} cores{known}, {kernels} kernels"
     rows = [_row(f"{threads} thread{'s' * (threads != '1')}", one) for threads, one in measurement["figures"].items()]
     if measurement["python"]:
         rows.append(_row("interpreter", measurement["python"]))

@@ -120,6 +120,7 @@ def test_the_table_has_a_line_for_each_number_of_threads(tmp_path: Path) -> None
         "1 thread",
         "2 threads",
     ]
+    assert lines[1].endswith(", unoptimised kernels")
     assert lines[-2] == f"  Saved: {tmp_path}/counter-smoke.json"
 
 
