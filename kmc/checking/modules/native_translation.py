@@ -26,7 +26,7 @@ from kmc.tla.shapes.observation import ObservedExtent, observe
 from kmc.tla.shapes.shape import Atom, RecordKey
 from kmc.tla.translate.decoding import Decoder
 from kmc.tla.translate.folder import TranslatedFolder
-from kmc.tla.translate.translated import TranslatedModel, field_names, translate_model
+from kmc.tla.translate.translated import TranslatedModel, translate_model, used_names
 from kmc.tla.values.kinds import TlaModelValue
 
 _RECORD_FILE = "translation.json"
@@ -102,7 +102,7 @@ def translate_for_native(
     program: ModuleProgram, cache: TranslationCache, widening: Widening, extent: ObservedExtent
 ) -> NativeTranslation:
     """Translate a module, with types that fit the states of a widening; SpecError KMC812 where that is not possible."""
-    observation = observe(program, field_names(program.model), extent, widening.states)
+    observation = observe(program, used_names(program.model), extent, widening.states)
     translated = translate_model(program.model, program, observation, widening.bits)
     return cache.write(translated, widening.bits)
 

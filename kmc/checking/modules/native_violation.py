@@ -58,8 +58,11 @@ def _error_of(module: CheckedModule, error: KmcError, state: State, translation:
 
 
 def not_in_module(error: KmcError, states: Iterable[State], translation: NativeTranslation) -> NotInModule:
-    """Return the reason to widen types so that they fit some states; InternalError KMC943 if no type is at fault."""
-    if isinstance(error, DomainError):
+    """Return the reason to widen types so that they fit some states; InternalError KMC943 if no type is at fault.
+
+    A failed assertion may be the end of a chain of helpers, which a wider translation makes longer.
+    """
+    if isinstance(error, DomainError | AssertionFailure):
         return NotInModule(error, tuple(states))
     raise InternalError(
         "KMC943",

@@ -44,6 +44,17 @@ class Observation:
     states: int
 
 
+@dataclass(frozen=True, slots=True)
+class UsedNames:
+    """What a model's text says about values: the fields of records, and the variables that are functions.
+
+    A variable that is applied to anything but a number is a function, not a tuple.
+    """
+
+    fields: frozenset[str] = frozenset()
+    functions: frozenset[int] = frozenset()
+
+
 class Observer:
     """Finds the shape of values; `field_names` are the names that a module uses as fields of records."""
 
@@ -97,10 +108,10 @@ class ObservedExtent:
 
 
 def observe(
-    program: ModuleProgram, field_names: frozenset[str], extent: ObservedExtent, others: Iterable[State] = ()
+    program: ModuleProgram, uses: UsedNames, extent: ObservedExtent, others: Iterable[State] = ()
 ) -> Observation:
-    """Observe the states of a model, and `others`; `field_names` are the fields of its records."""
-    observer = Observer(field_names)
+    """Observe the states of a model, and `others`."""
+    observer = Observer(uses.fields)
     shapes: list[Shape] = [NOTHING] * len(program.model.variables)
     count, is_complete = 0, False
     prefix = _prefix(program, extent.states_max)
@@ -116,7 +127,7 @@ def observe(
             count += 1
     for state in others:
         _join_state(observer, shapes, state)
-    return _settled_observation(observer.records, shapes, is_complete, count)
+    return _settled_observation(observer.records, shapes, uses.functions, is_complete, count)
 
 
 def _join_state(observer: Observer, shapes: list[Shape], state: State) -> None:
@@ -176,34 +187,39 @@ def _walks(program: ModuleProgram, steps_max: int, seed: int) -> Iterator[State]
             yield state
 
 
-def _settled_observation(records: RecordTable, shapes: list[Shape], is_complete: bool, count: int) -> Observation:
+def _settled_observation(
+    records: RecordTable, shapes: list[Shape], functions: frozenset[int], is_complete: bool, count: int
+) -> Observation:
     table = RecordTable(records.names)
     for key, fields in records.fields.items():
         table.add(key, [settled(fields[name], table) for name in key.fields])
-    return Observation(tuple(settled(shape, table) for shape in shapes), table, is_complete, count)
+    variables = [settled(shape, table, is_function=index in functions) for index, shape in enumerate(shapes)]
+    return Observation(tuple(variables), table, is_complete, count)
 
 
-def settled(shape: Shape, records: RecordTable, *, in_set: bool = False) -> Shape:
+def settled(shape: Shape, records: RecordTable, *, in_set: bool = False, is_function: bool = False) -> Shape:
     """Return the shape in which sequences of one length are functions on 1..n, or tuples where kinds are mixed."""
     match shape:
         case UnionShape():
-            return join_all(settled(plain, records, in_set=in_set) for plain in alternatives_of(shape))
+            return join_all(
+                settled(plain, records, in_set=in_set, is_function=is_function) for plain in alternatives_of(shape)
+            )
         case SetShape():
             return SetShape(settled(shape.element, records, in_set=True))
         case MapShape():
             key = settled(shape.key, records, in_set=True)
             return MapShape(key, settled(shape.value, records), shape.domain)
         case SequenceShape():
-            return _settled_sequence(shape, records, in_set)
+            return _settled_sequence(shape, records, in_set=in_set, is_function=is_function)
         case _:
             return shape
 
 
-def _settled_sequence(shape: SequenceShape, records: RecordTable, in_set: bool) -> Shape:
+def _settled_sequence(shape: SequenceShape, records: RecordTable, *, in_set: bool, is_function: bool) -> Shape:
     if shape.longest == 0 or shape.shortest != shape.longest:
         return SequenceShape(settled(shape.element, records), shape.shortest, shape.longest)
     items = [settled(item, records) for item in shape.items]
-    if in_set or len({type(item) for item in items}) > 1:
+    if in_set or (len({type(item) for item in items}) > 1 and not is_function):
         return records.add(tuple_key(items), items)
     domain: frozenset[object] = frozenset(range(1, shape.shortest + 1))
     return MapShape(NumberShape(1, shape.longest), join_all(items), domain)

@@ -24,6 +24,7 @@ from kmc.tla.resolved.nodes import (
     IfExpr,
     LetExpr,
     NameBinding,
+    OperatorDefinition,
     PrimeExpr,
     QuantifiedExpr,
     TupleExpr,
@@ -34,6 +35,7 @@ from kmc.tla.shapes.shape import join
 from kmc.tla.translate.iteration import choose, clauses_of
 from kmc.tla.translate.lazy import is_total
 from kmc.tla.translate.narrowing import guard, operand
+from kmc.tla.translate.recursion import has_choices, is_recursive
 from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import (
     Delayed,
@@ -46,7 +48,7 @@ from kmc.tla.translate.scope import (
     expression_of,
     head,
 )
-from kmc.tla.translate.translation import StateReading, Translation
+from kmc.tla.translate.translation import StateReading, Translation, WrittenLine
 from kmc.tla.translate.ways import WayCounter
 
 _INLINE_MAX = 60
@@ -54,15 +56,6 @@ _LOOPS_MAX = 18
 
 Assigned = Mapping[int, TypedSource | None]
 Continue = Callable[[Assigned, int], None]
-
-
-@dataclass(slots=True)
-class WrittenLine:
-    """A line of generated code, and the place in the module that it comes from."""
-
-    depth: int
-    text: str
-    place: Span
 
 
 @dataclass(slots=True)
@@ -119,6 +112,8 @@ class ActionWriter:
     def _opened(self, node: Expression, scope: TranslationScope, depth: int) -> tuple[Expression, TranslationScope]:
         """Follow applications to the formula; an argument that is total becomes a local."""
         while True:
+            if is_recursive(node, scope):
+                return self._not_splitting(node), scope
             if isinstance(node, ApplyExpr):
                 target = applied(node, scope)
                 if isinstance(target, SpecLocal):
@@ -137,6 +132,16 @@ class ActionWriter:
                 node = operand(node, 0)
             else:
                 return node, scope
+
+    def _not_splitting(self, node: Expression) -> Expression:
+        """Refuse a recursive operator that might be true in several ways."""
+        assert isinstance(node, ApplyExpr)
+        assert isinstance(node.operator, OperatorDefinition)
+        if node.operator.body is not None and has_choices(node.operator.body):
+            raise refusal(
+                f"the recursive operator {node.operator.name}, which has several ways to be true,", node.place
+            )
+        return node
 
     def _with_locals(self, scope: TranslationScope, node: ApplyExpr, depth: int) -> TranslationScope:
         """Give arguments that are computed a local, so that they are not written at every use."""
@@ -442,7 +447,9 @@ def write_action(t: Translation, node: Expression, scope: TranslationScope, dept
     def end(assigned: Assigned, depth: int) -> None:
         missing = [name for index, name in enumerate(t.model.variables) if index not in assigned]
         if missing:
-            raise refusal(f"an action that does not say what happens to {', '.join(missing)}", node.place)
+            # TLC stops at such a step, if there is one.
+            writer.lines.append(WrittenLine(depth, "assert False", node.place))
+            return
         changes = [f"{t.fields[index]}={code.source}" for index, code in sorted(assigned.items()) if code is not None]
         text = f"yield st.set({', '.join(changes)})" if changes else "yield st"
         writer.lines.append(WrittenLine(depth, text, node.place))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from kmc.tla.resolved.nodes import (
     BuiltinExpr,
-    ChooseExpr,
     Expression,
     SetEnumerationExpr,
     SetFilterExpr,
@@ -50,6 +49,14 @@ def arithmetic(t: Translation, node: BuiltinExpr, scope: TranslationScope, want:
     modulus = t.constant(*head(node.arguments[1], scope)) if node.operator == "%" else 1
     is_positive = isinstance(modulus, int) and modulus > 0
     return TypedSource(source if is_positive else f"checked({source}, {right.source} > 0)", NUMBER)
+
+
+def power(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:
+    """Translate `^` as a product."""
+    base, exponent = _operands(t, node, scope)
+    so_far, step = t.names.fresh("power"), t.names.fresh("step")
+    source = f"fold(lambda {so_far}, {step}: {so_far} * {base.source}, 1, range({exponent.source}))"
+    return TypedSource(f"checked({source}, {exponent.source} >= 0)", NUMBER)
 
 
 def negative(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:
@@ -201,23 +208,6 @@ def cardinality(t: Translation, node: BuiltinExpr, scope: TranslationScope, want
     return TypedSource(f"len({t.source(inner, inner_scope)})", NUMBER)
 
 
-def chosen(t: Translation, node: ChooseExpr, scope: TranslationScope, want: Shape) -> TypedSource:
-    """Translate CHOOSE of a number: TLC chooses the least that satisfies the condition."""
-    if node.range is None or node.range.is_pattern:
-        raise refusal("this CHOOSE", node.place)
-    choice = choose(t, node.range.domain, scope, node.range.bindings[0].name)
-    if (
-        choice is None
-        or not isinstance(choice.entry, SpecLocal)
-        or not isinstance(choice.entry.code.shape, NumberShape)
-    ):
-        raise refusal("CHOOSE of anything but a number, unless it is a constant,", node.place)
-    inner = scope.bind(((node.range.bindings[0], choice.entry),))
-    clauses = " ".join(clause.text for clause in choice.clauses)
-    name = choice.entry.code.source
-    return TypedSource(f"min({name} {clauses} if {guard(t, node.body, inner)[0]})", choice.entry.code.shape)
-
-
 def domain(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:
     """Translate DOMAIN as a value."""
     function = t.value(node.arguments[0], scope)
@@ -240,3 +230,15 @@ def finite(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Sha
 def booleans(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:
     """Translate BOOLEAN as a value."""
     return TypedSource("{False, True}", SetShape(BOOLEAN))
+
+
+def asserted(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:
+    """Translate Assert, which is TRUE or an error; the module has the words of the error."""
+    return TypedSource(f"checked(True, {t.source(node.arguments[0], scope)})", BOOLEAN)
+
+
+def printed(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:
+    """Translate Print and PrintT without their output."""
+    if node.operator == "PrintT":
+        return TypedSource("True", BOOLEAN)
+    return t.value(node.arguments[1], scope, want)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from kmc.tla.resolved.nodes import (
+    ApplyExpr,
     BuiltinExpr,
     CaseExpr,
     ChooseExpr,
@@ -27,7 +28,7 @@ from kmc.tla.resolved.nodes import (
     VariableExpr,
 )
 from kmc.tla.shapes.shape import Shape
-from kmc.tla.translate import collections, functions, logic
+from kmc.tla.translate import choosing, collections, functions, logic, recursion
 from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import TranslationScope, TypedSource
 from kmc.tla.translate.translation import Translation
@@ -60,8 +61,12 @@ _OPERATORS: dict[str, Callable[[Translation, BuiltinExpr, TranslationScope, Shap
     "IsFiniteSet": collections.finite,
     "..": collections.interval,
     "-.": collections.negative,
+    "^": collections.power,
     **dict.fromkeys(("+", "-", "*", "%", "\\div"), collections.arithmetic),
     **dict.fromkeys(("<", ">", "<=", ">="), collections.ordered),
+    "Assert": collections.asserted,
+    "Print": collections.printed,
+    "PrintT": collections.printed,
     "@@": functions.extended,
     **functions.SEQUENCE_WORDS,
 }
@@ -76,6 +81,7 @@ def _builtin(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: S
 
 HANDLERS: Mapping[type, Handler] = {
     VariableExpr: _variable,
+    ApplyExpr: recursion.recursive_application,
     BuiltinExpr: _builtin,
     ConjunctionExpr: logic.conjunction,
     DisjunctionExpr: logic.disjunction,
@@ -84,7 +90,7 @@ HANDLERS: Mapping[type, Handler] = {
     CaseExpr: logic.case,
     PrimeExpr: logic.prime,
     UnchangedExpr: logic.unchanged,
-    ChooseExpr: collections.chosen,
+    ChooseExpr: choosing.chosen,
     SetEnumerationExpr: collections.enumeration,
     SetFilterExpr: collections.filtered,
     SetMapExpr: collections.mapped,

@@ -22,6 +22,7 @@ from kmc.tla.resolved.nodes import (
     NameBinding,
     NumberExpr,
     RecordExpr,
+    RecursiveFunctionExpr,
     TupleExpr,
 )
 from kmc.tla.shapes.shape import (
@@ -40,6 +41,7 @@ from kmc.tla.shapes.shape import (
 )
 from kmc.tla.translate.iteration import choose, iterable
 from kmc.tla.translate.literals import record_source, wanted
+from kmc.tla.translate.recursion import inner_call, recursive_function
 from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import Delayed, SpecLocal, TranslationScope, TypedSource, head
 from kmc.tla.translate.translation import Translation
@@ -164,6 +166,12 @@ def application(t: Translation, node: FunctionApplicationExpr, scope: Translatio
     function_node, function_scope = head(node.function, scope)
     argument_node, argument_scope = head(node.argument, scope)
     index = t.constant(argument_node, argument_scope)
+    if isinstance(function_node, RecursiveFunctionExpr):
+        return recursive_function(t, function_node, function_scope, node.argument, scope)
+    if isinstance(function_node, BoundExpr):
+        inner = inner_call(t, function_node.binding, node.argument, scope)
+        if inner is not None:
+            return inner
     if isinstance(function_node, TupleExpr) and isinstance(index, int) and 0 < index <= len(function_node.items):
         return t.value(function_node.items[index - 1], function_scope, want)
     if isinstance(function_node, FunctionConstructorExpr) and t.constant(function_node, function_scope) is None:

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from kmc.errors import Span
 from kmc.lang.naming import camel_case
 from kmc.tla.shapes.shape import Atom
-from kmc.tla.translate.actions import WrittenLine
 from kmc.tla.translate.declarations import Bounds, Declarer, class_names
 from kmc.tla.translate.formatting import formatted
 from kmc.tla.translate.names import ATOM_CLASS
 from kmc.tla.translate.support import functions_used
+from kmc.tla.translate.translation import WrittenLine
 from kmc.tla.translate.translator import SpecFunction, TranslatedParts
 
 _WORDS = (
     "Bool", "Enum", "IdentSet", "Int", "Map", "MessageBag", "MessageSet", "PartialMap", "Record", "Seq", "Set",
-    "constant", "count", "product", "subsets",
+    "constant", "count", "fold", "product", "subsets",
 )  # fmt: skip
 _INDENT = "    "
 
@@ -112,6 +112,9 @@ class _Writer:
 
     def _functions(self) -> list[tuple[str, Span | None]]:
         lines: list[tuple[str, Span | None]] = []
+        for helper in _used_helpers(self._t.helpers, self._parts.functions):
+            lines.extend([("", None), ("", None)] if not helper.depth else [])
+            lines.extend((text, helper.place) for text in _formatted(helper, self._names))
         for function in self._parts.functions:
             lines.extend([("", None), ("", None), *_function(function, self._names)])
         return lines
@@ -132,6 +135,22 @@ def _function(function: SpecFunction, names: dict[str, str]) -> list[tuple[str, 
             for text in formatted(_renamed(line.text, names), line.depth)
         ),
     ]
+
+
+def _used_helpers(helpers: dict[str, list[WrittenLine]], functions: list[SpecFunction]) -> list[WrittenLine]:
+    """Return the lines of the helpers that functions call, directly or through others."""
+    text = "\n".join(line.text for function in functions for line in function.lines)
+    kept: list[WrittenLine] = []
+    for name, lines in reversed(helpers.items()):
+        if f"{name}_level_" in text:
+            kept = [*lines, *kept]
+            text += "\n".join(line.text for line in lines)
+    return kept
+
+
+def _formatted(line: WrittenLine, names: dict[str, str]) -> list[str]:
+    """Return a line of a helper, in several lines if it is long."""
+    return [line.text] if not line.depth else formatted(_renamed(line.text, names), line.depth)
 
 
 def _decorator(function: SpecFunction) -> str:

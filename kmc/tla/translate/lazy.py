@@ -7,6 +7,7 @@ in it is partial outside of a branch of IF or CASE and of a later conjunct, whic
 from __future__ import annotations
 
 from kmc.tla.resolved.nodes import (
+    ApplyExpr,
     Argument,
     BuiltinExpr,
     CaseExpr,
@@ -19,6 +20,7 @@ from kmc.tla.resolved.nodes import (
     FunctionApplicationExpr,
     IfExpr,
     LetExpr,
+    OperatorDefinition,
     PrimeExpr,
 )
 from kmc.tla.shapes.shape import MapShape, RecordShape, alternatives_of
@@ -38,7 +40,7 @@ def is_total(t: Translation, node: Expression, scope: TranslationScope) -> bool:
 def _total(t: Translation, node: Argument, scope: TranslationScope, *, is_guarded: bool) -> bool:
     inner, scope = head(node, scope)
     match inner:
-        case PrimeExpr() | LetExpr():
+        case PrimeExpr() | LetExpr() | ApplyExpr(operator=OperatorDefinition(recursive=True)):
             return False
         case IfExpr():
             return _total(t, inner.condition, scope, is_guarded=is_guarded)

@@ -102,10 +102,11 @@ def conditional(t: Translation, node: IfExpr, scope: TranslationScope, want: Sha
     with t.narrowed(found):
         then = t.value(node.then, scope, want)
     otherwise = t.value(node.otherwise, scope, join(want, then.shape) if want == NOTHING else want)
-    return _either(condition, then, otherwise)
+    return either(condition, then, otherwise)
 
 
-def _either(condition: str, then: TypedSource, otherwise: TypedSource) -> TypedSource:
+def either(condition: str, then: TypedSource, otherwise: TypedSource) -> TypedSource:
+    """Return the value of IF."""
     source = f"({then.source} if {condition} else {otherwise.source})"
     return TypedSource(source, join(then.shape, otherwise.shape), then.is_network or otherwise.is_network)
 
@@ -123,7 +124,7 @@ def case(t: Translation, node: CaseExpr, scope: TranslationScope, want: Shape) -
     for condition, value in reversed(arms):
         test, found = guard(t, condition, scope)
         with t.narrowed(found):
-            code = _either(test, t.value(value, scope, want), code)
+            code = either(test, t.value(value, scope, want), code)
     return code
 
 

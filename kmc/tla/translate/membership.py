@@ -8,6 +8,7 @@ from kmc.tla.resolved.nodes import (
     BuiltinExpr,
     Expression,
     FunctionSetExpr,
+    IfExpr,
     NameBinding,
     ProductExpr,
     RecordSetExpr,
@@ -28,6 +29,7 @@ from kmc.tla.shapes.shape import (
     alternatives_of,
 )
 from kmc.tla.translate.iteration import loops
+from kmc.tla.translate.narrowing import guard
 from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import Delayed, SpecLocal, TranslationScope, TypedSource, head
 from kmc.tla.translate.translation import Translation
@@ -58,6 +60,11 @@ def membership(
             if inside is None:
                 return "False"
             return f"any({known.source} == {t.source(node.body, inside[0], known.shape)} {inside[1]})"
+        case IfExpr():
+            test, found = guard(t, node.condition, scope)
+            with t.narrowed(found):
+                then = membership(t, read, bound, node.then, scope)
+            return f"({then} if {test} else {membership(t, read, bound, node.otherwise, scope)})"
         case FunctionSetExpr():
             return _in_functions(t, t.value(read, bound), node, scope)
         case RecordSetExpr():
@@ -111,6 +118,8 @@ def _in_union(
 ) -> str:
     r"""Test `x \in UNION {S(y): y \in T}` in each of the sets."""
     inner, scope = sets
+    if isinstance(inner, SetEnumerationExpr):
+        return f"({' or '.join(membership(t, element, bound, item, scope) for item in inner.items) or 'False'})"
     if not isinstance(inner, SetMapExpr):
         code = t.value(element, bound)
         return f"({code.source} in {t.value(node, scope, SetShape(code.shape)).source})"
@@ -176,11 +185,11 @@ def _in_functions(t: Translation, code: TypedSource, node: FunctionSetExpr, scop
 
 def _in_records(t: Translation, code: TypedSource, node: RecordSetExpr, scope: TranslationScope) -> str:
     key = RecordKey(tuple(sorted(name for name, _ in node.fields)))
-    if not isinstance(code.shape, RecordShape):
-        raise refusal("a set of records as a test of this value", node.place)
-    if key not in code.shape.classes:
+    kinds = alternatives_of(code.shape)
+    classes = frozenset(one for plain in kinds if isinstance(plain, RecordShape) for one in plain.classes)
+    if key not in classes:
         return "False"
-    tests = [t.class_test(code.source, frozenset((key,)))] if len(code.shape.classes) > 1 else []
+    tests = [t.class_test(code.source, frozenset((key,)))] if len(classes) > 1 or len(kinds) > 1 else []
     narrow = TypedSource(code.source, RecordShape(frozenset((key,))))
     return _fields_in(t, narrow, tests, [(name, domain) for name, domain in node.fields], scope)
 

@@ -143,6 +143,8 @@ def head(expression: Argument, scope: TranslationScope) -> tuple[Expression, Tra
                 if not isinstance(entry, Delayed):
                     return expression, scope
                 expression, scope = entry.expression, entry.scope
+            case ApplyExpr(operator=OperatorDefinition(recursive=True)):
+                return expression, scope
             case ApplyExpr():
                 target = applied(expression, scope)
                 if isinstance(target, SpecLocal):

@@ -8,13 +8,17 @@ from dataclasses import dataclass
 from kmc.tla.resolved.model import ResolvedModel
 from kmc.tla.resolved.nodes import (
     Argument,
+    ExceptExpr,
     FieldAccessExpr,
+    FunctionApplicationExpr,
+    NumberExpr,
     OperatorDefinition,
     RecordExpr,
     RecordSetExpr,
+    VariableExpr,
 )
 from kmc.tla.run.program import ModuleProgram
-from kmc.tla.shapes.observation import Observation, ObservedExtent, observe
+from kmc.tla.shapes.observation import Observation, ObservedExtent, UsedNames, observe
 from kmc.tla.translate.declarations import Bounds
 from kmc.tla.translate.decoding import Decoder, decoder_of
 from kmc.tla.translate.facts import children, definitions_of
@@ -53,22 +57,27 @@ def translate_model(
     `widening` adds so many bits to every bound that is a guess. An observation that was made before is used again.
     """
     program = program or ModuleProgram(model)
-    observation = observation or observe(program, field_names(model), extent)
-    parts = translate_parts(model, program, observation)
+    observation = observation or observe(program, used_names(model), extent)
+    parts = translate_parts(model, program, observation, widening)
     text = laid_out(parts, Bounds(observation.is_complete, widening))
     return TranslatedModel(parts, observation, text, folder_of(parts, text), decoder_of(parts.t))
 
 
-def field_names(model: ResolvedModel) -> frozenset[str]:
-    """Return the names that a model uses as fields of records."""
-    names: set[str] = set()
+def used_names(model: ResolvedModel) -> UsedNames:
+    """Return the names that a model uses as fields of records, and the variables that it uses as functions."""
+    fields: set[str] = set()
+    functions: set[int] = set()
     for node in _all_nodes(model):
         match node:
             case RecordExpr() | RecordSetExpr():
-                names.update(name for name, _ in node.fields)
+                fields.update(name for name, _ in node.fields)
             case FieldAccessExpr():
-                names.add(node.field)
-    return frozenset(names)
+                fields.add(node.field)
+            case FunctionApplicationExpr(function=VariableExpr(index=index), argument=argument):
+                functions.update(() if isinstance(argument, NumberExpr) else (index,))
+            case ExceptExpr(function=VariableExpr(index=index), updates=updates):
+                functions.update(() if isinstance(updates[0].path[0], NumberExpr) else (index,))
+    return UsedNames(frozenset(fields), frozenset(functions))
 
 
 def _all_nodes(model: ResolvedModel) -> Iterator[Argument]:

@@ -46,11 +46,20 @@ from kmc.tla.translate.facts import FactTable
 from kmc.tla.translate.literals import class_placeholder, literal
 from kmc.tla.translate.names import NameTable, field_name, variable_names
 from kmc.tla.translate.refusal import refusal
-from kmc.tla.translate.scope import Delayed, LetScope, SpecLocal, TranslationScope, TypedSource, head, local_of
+from kmc.tla.translate.scope import Delayed, LetScope, Name, SpecLocal, TranslationScope, TypedSource, head, local_of
 from kmc.tla.values.kinds import SymbolicSet, Value
 from kmc.tla.values.order import sorted_values
 
 _FOLDED_MAX = 64
+
+
+@dataclass(slots=True)
+class WrittenLine:
+    """A line of generated code, and the place in the module that it comes from."""
+
+    depth: int
+    text: str
+    place: Span
 
 
 class StateReading(Enum):
@@ -81,6 +90,11 @@ class Translation:
     fields: tuple[str, ...] = ()
     bases: list[frozenset[RecordKey]] = field(default_factory=list)
     _elements: set[tuple[str, str]] = field(default_factory=set)
+    widening: int = 0
+    recursions: dict[Name, Any] = field(default_factory=dict)
+    """The recursive definitions at work (`recursion.py`)."""
+    helpers: dict[str, list[WrittenLine]] = field(default_factory=dict)
+    """The helpers of recursive definitions by their names, in the order in which they are defined."""
 
     def __post_init__(self) -> None:
         self.fields = variable_names(self.model.variables)
@@ -176,6 +190,16 @@ class Translation:
     def is_element(self, source: str, collection: str) -> bool:
         """Return whether a value is a local that was chosen from a collection."""
         return (source, collection) in self._elements
+
+    @contextmanager
+    def inside_helper(self) -> Iterator[None]:
+        """Forget what guards say about locals: the text goes to a function of its own."""
+        before = self._narrowed, self._elements
+        self._narrowed, self._elements = {}, set()
+        try:
+            yield
+        finally:
+            self._narrowed, self._elements = before
 
     # Pieces of source
 

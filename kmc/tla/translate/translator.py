@@ -25,19 +25,19 @@ from kmc.tla.resolved.property_parts import PartKind, PropertyPart, property_par
 from kmc.tla.run.program import ModuleProgram
 from kmc.tla.shapes.observation import Observation
 from kmc.tla.shapes.shape import RecordTable
-from kmc.tla.translate.actions import WrittenLine, refuse_deep_loops, write_action, write_initial
+from kmc.tla.translate.actions import refuse_deep_loops, write_action, write_initial
 from kmc.tla.translate.decomposition import NamedAction, decomposed
 from kmc.tla.translate.expressions import HANDLERS
 from kmc.tla.translate.names import AtomGroup, NameTable, identifier, mixed_classes, unique
 from kmc.tla.translate.narrowing import operand
 from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import ROOT, TranslationScope, head
-from kmc.tla.translate.translation import StateReading, Translation
+from kmc.tla.translate.translation import StateReading, Translation, WrittenLine
 from kmc.tla.values.kinds import TlaModelValue, Value
 from kmc.tla.values.order import sorted_values
 
 _PASSES_MAX = 20
-_LISTED_MAX = 600
+_LISTED_MAX = 2000
 
 
 @dataclass(slots=True)
@@ -67,7 +67,9 @@ class TranslatedParts:
     view: tuple[str, list[str]] | None = None
 
 
-def translate_parts(model: ResolvedModel, program: ModuleProgram, observation: Observation) -> TranslatedParts:
+def translate_parts(
+    model: ResolvedModel, program: ModuleProgram, observation: Observation, widening: int = 0
+) -> TranslatedParts:
     """Translate a model; SpecError (KMC812) at the first construct that kmc's language cannot say."""
     behaviour = model.behaviour
     if behaviour is None or behaviour.next is None or not behaviour.initial:
@@ -76,7 +78,7 @@ def translate_parts(model: ResolvedModel, program: ModuleProgram, observation: O
     records = RecordTable(seen.names, {key: dict(fields) for key, fields in seen.fields.items()})
     shapes, dissolved = list(observation.variables), frozenset[str]()
     while True:
-        t = Translation(model, program, records, shapes, _names(model, program, dissolved), HANDLERS)
+        t = Translation(model, program, records, shapes, _names(model, program, dissolved), HANDLERS, widening=widening)
         _grow_shapes(t)
         mixed = _mixed_groups(t) - dissolved
         if not mixed:
@@ -159,6 +161,7 @@ def _permuted(program: ModuleProgram, node: Expression, scope: TranslationScope)
 def _written(t: Translation, *, tolerant: bool) -> TranslatedParts:
     """Translate everything once; a tolerant pass goes on after a refusal."""
     parts = TranslatedParts(t)
+    t.helpers.clear()
     model, behaviour = t.model, t.model.behaviour
     assert behaviour is not None
     assert behaviour.next is not None

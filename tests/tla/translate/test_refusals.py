@@ -23,18 +23,11 @@ CONFIGURATION = "CONSTANTS Proc = {a, b}\nINIT Init\nNEXT Next\n"
 @pytest.mark.parametrize(
     ("line", "construct", "text"),
     [
-        ("Next == x' = Sum(s) % 2 /\\ UNCHANGED s", "Sum(s)", "the recursive operator Sum"),
         (
-            "Next == UNCHANGED s /\\ x' = LET f[n \\in 0..2] == IF n = 0 THEN x ELSE f[n - 1] IN f[1] % 2",
-            "f[n \\in",
-            "an expression of the kind RecursiveFunction",
+            "Next == UNCHANGED s /\\ x' = Cardinality(CHOOSE t \\in {s, {x}} : x < 2)",
+            "CHOOSE t",
+            "a CHOOSE from a set whose elements are not known before",
         ),
-        (
-            "Next == UNCHANGED s /\\ x' = IF (CHOOSE p \\in Proc : x < 2) \\in Proc THEN 0 ELSE 1",
-            "CHOOSE p",
-            "CHOOSE of anything but a number",
-        ),
-        ("Next == UNCHANGED s /\\ x' = x ^ 1", "x ^ 1", "the operator ^"),
         ("Next == UNCHANGED s /\\ \\E g \\in [s -> {0}] : x' = g[1]", "[s ->", "a choice from a set of functions"),
         ("Next == x' = 0 /\\ s' = s /\\ UNCHANGED (s \\union {1})", "s \\union", "UNCHANGED of anything but variables"),
         ("Next == x' = 1 /\\ s' = s /\\ ENABLED (x' = 2)", "ENABLED", "an expression of the kind Enabled"),

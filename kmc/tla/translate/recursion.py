@@ -1,0 +1,312 @@
+"""Recursive operators and functions as chains of helpers: `sum_3` calls `sum_2`, and the last one of a chain fails.
+
+kmc's language has no recursion. A chain is as long as the shapes of the arguments need; where a value needs a longer
+one, the assertion of its last helper fails, and a search starts again with longer chains. The shapes of parameters and
+of the result grow until they cover the recursive calls, as those of variables do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kmc.errors import Span, SpecError
+from kmc.lang.naming import snake_case
+from kmc.tla.resolved.nodes import (
+    ApplyExpr,
+    Argument,
+    BoundExpr,
+    BuiltinExpr,
+    CaseExpr,
+    ConjunctionExpr,
+    DisjunctionExpr,
+    Expression,
+    IfExpr,
+    LambdaExpr,
+    LetExpr,
+    NameBinding,
+    OperatorDefinition,
+    OperatorReferenceExpr,
+    QuantifiedExpr,
+    RecursiveFunctionExpr,
+)
+from kmc.tla.shapes.shape import (
+    NOTHING,
+    AtomShape,
+    BooleanShape,
+    MapShape,
+    NumberShape,
+    RecordShape,
+    SequenceShape,
+    SetShape,
+    Shape,
+    alternatives_of,
+    join,
+    join_all,
+)
+from kmc.tla.translate.decomposition import reads_state
+from kmc.tla.translate.literals import record_source
+from kmc.tla.translate.names import identifier, unique
+from kmc.tla.translate.refusal import refusal
+from kmc.tla.translate.scope import ROOT, Delayed, LetScope, Name, SpecLocal, TranslationScope, TypedSource, head
+from kmc.tla.translate.translation import StateReading, Translation, WrittenLine
+
+_DEPTH_LEAST, _DEPTH_MAX, _ROUNDS_MAX = 4, 24, 12
+_LEVEL = "LEVEL_"
+
+
+@dataclass(slots=True)
+class Recursion:
+    """A recursive operator or function at work: the name of its helpers, and the shapes found so far.
+
+    `extra` are the values of locals around it, which are parameters of the helpers too.
+    """
+
+    name: str
+    shapes: list[Shape]
+    extra: list[tuple[str, TypedSource]]
+    reads_state: bool
+    result: Shape = NOTHING
+
+    def call(self, level: str, arguments: Sequence[str], *, is_inner: bool) -> str:
+        """Return a call of the helper of a level; an inner one hands on what the helper was given."""
+        more = [name if is_inner else code.source for name, code in self.extra]
+        given = [*(["st"] if self.reads_state else []), *arguments, *more]
+        return f"{self.name}_level_{level}({', '.join(given)})"
+
+    def lines(self, parameters: Sequence[str], body: str, last: str, depth: int, place: Span) -> list[WrittenLine]:
+        """Return the helpers, the last one of the chain first."""
+        given = [*(["st"] if self.reads_state else []), *parameters, *(name for name, _ in self.extra)]
+        found: list[WrittenLine] = []
+        for level in range(depth + 1):
+            value = body.replace(_LEVEL, str(level - 1)) if level else last
+            found.append(WrittenLine(0, f"def {self.name}_level_{level}({', '.join(given)}):", place))
+            found.append(WrittenLine(1, f"return {value}", place))
+        return found
+
+
+def is_recursive(node: Expression, scope: TranslationScope) -> bool:
+    """Return whether an expression applies a recursive operator."""
+    return (
+        isinstance(node, ApplyExpr)
+        and isinstance(node.operator, OperatorDefinition)
+        and node.operator.recursive
+        and not isinstance(scope.entries.get(node.operator), SpecLocal)
+    )
+
+
+def recursive_application(t: Translation, node: ApplyExpr, scope: TranslationScope, want: Shape) -> TypedSource:
+    """Translate the application of a recursive operator."""
+    operator = node.operator
+    assert isinstance(operator, OperatorDefinition)
+    assert operator.body is not None, "the model is resolved"
+    entry = scope.entries.get(operator)
+    around = entry.scope if isinstance(entry, LetScope) else scope if operator.is_local else ROOT
+    if operator.is_local:
+        around = around.bind(((operator, LetScope(around)),))
+    source = _Source(operator, operator.name, operator.parameters, operator.body, around)
+    return _called(t, source, node.arguments, scope, node.place)
+
+
+def recursive_function(
+    t: Translation, node: RecursiveFunctionExpr, around: TranslationScope, argument: Argument, scope: TranslationScope
+) -> TypedSource:
+    r"""Translate the application of `f[x \in S] == ...`."""
+    bound = node.ranges[0]
+    if len(node.ranges) > 1 or bound.is_pattern or len(bound.bindings) > 1:
+        raise refusal("a recursive function of several arguments", node.place)
+    source = _Source(node.itself, node.itself.name, bound.bindings, node.body, around)
+    return _called(t, source, (argument,), scope, node.place)
+
+
+def inner_call(t: Translation, itself: NameBinding, argument: Argument, scope: TranslationScope) -> TypedSource | None:
+    """Translate `f[e]` inside of the definition of f; None for another function."""
+    recursion = t.recursions.get(itself)
+    return None if recursion is None else _inner(t, recursion, (argument,), scope)
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """The definition of a recursion: its key, name, parameters and body, and the scope around it."""
+
+    key: OperatorDefinition | NameBinding
+    name: str
+    parameters: tuple[NameBinding, ...]
+    body: Expression
+    around: TranslationScope
+
+
+def _inner(t: Translation, recursion: Recursion, arguments: Sequence[Argument], scope: TranslationScope) -> TypedSource:
+    codes = [t.value(argument, scope, shape) for argument, shape in zip(arguments, recursion.shapes, strict=True)]
+    recursion.shapes = [join(shape, code.shape) for shape, code in zip(recursion.shapes, codes, strict=True)]
+    return TypedSource(recursion.call(_LEVEL, [code.source for code in codes], is_inner=True), recursion.result)
+
+
+def _called(
+    t: Translation, source: _Source, arguments: Sequence[Argument], scope: TranslationScope, place: Span
+) -> TypedSource:
+    known = t.recursions.get(source.key)
+    if known is not None:
+        return _inner(t, known, arguments, scope)
+    reads = reads_state(t, source.body, source.around)
+    if reads and (t.is_primed or t.reading is StateReading.INITIAL):
+        raise refusal(f"the recursive {source.name} of a new state", place)
+    codes = [t.value(argument, scope) for argument in arguments]
+    around, extra = _captured(t, source, place)
+    name = unique(snake_case(identifier(source.name)), t.helpers)
+    recursion = Recursion(name, [code.shape for code in codes], extra, reads)
+    parameters = [f"{snake_case(identifier(one.name))}_{index}" for index, one in enumerate(source.parameters, 1)]
+    body = _body(t, source, recursion, parameters, around)
+    depth = min(_DEPTH_MAX, max(_DEPTH_LEAST, *map(_depth, recursion.shapes)) + 4 * t.widening)
+    last = f"checked({default_of(t, recursion.result, place)}, False)"
+    lines = recursion.lines(parameters, body, last, depth, source.body.place)
+    recursion.name = next((known for known, other in t.helpers.items() if _are_same(name, lines, known, other)), name)
+    if recursion.name == name:
+        t.helpers[name] = lines
+    return TypedSource(recursion.call(str(depth), [code.source for code in codes], is_inner=False), recursion.result)
+
+
+def _are_same(name: str, lines: list[WrittenLine], other: str, others: list[WrittenLine]) -> bool:
+    """Return whether two chains of helpers differ in their names only."""
+    return [line.text.replace(f"{name}_level", "_level") for line in lines] == [
+        line.text.replace(f"{other}_level", "_level") for line in others
+    ]
+
+
+def _body(
+    t: Translation, source: _Source, recursion: Recursion, parameters: list[str], around: TranslationScope
+) -> str:
+    """Translate the body until the shapes of parameters and result cover the recursive calls."""
+    t.recursions[source.key] = recursion
+    try:
+        recursion.result = _result_seen(t, source.body, _inside(source, recursion, parameters, around))
+        for _ in range(_ROUNDS_MAX):
+            before = (list(recursion.shapes), recursion.result)
+            with t.inside_helper():
+                code = t.value(source.body, _inside(source, recursion, parameters, around), recursion.result)
+            recursion.result = join(recursion.result, code.shape)
+            if (recursion.shapes, recursion.result) == before:
+                return code.source
+    finally:
+        del t.recursions[source.key]
+    raise refusal(f"the recursive {source.name}, whose values keep growing", source.body.place)
+
+
+def _inside(source: _Source, recursion: Recursion, parameters: list[str], around: TranslationScope) -> TranslationScope:
+    """Return the scope of the body, with the parameters of a helper."""
+    codes = [TypedSource(*pair) for pair in zip(parameters, recursion.shapes, strict=True)]
+    return around.bind(zip(source.parameters, map(SpecLocal, codes), strict=True))
+
+
+def _result_seen(t: Translation, node: Expression, scope: TranslationScope) -> Shape:
+    """Return the shape of those branches of a body that can be translated before the shape of the result is known."""
+    node, scope = head(node, scope)
+    match node:
+        case IfExpr():
+            return join(_result_seen(t, node.then, scope), _result_seen(t, node.otherwise, scope))
+        case CaseExpr():
+            values = [value for _, value in node.arms] + ([node.other] if node.other is not None else [])
+            return join_all(_result_seen(t, value, scope) for value in values)
+    try:
+        with t.inside_helper():
+            return t.value(node, scope).shape
+    except SpecError:
+        return NOTHING
+
+
+def _captured(t: Translation, source: _Source, place: Span) -> tuple[TranslationScope, list[tuple[str, TypedSource]]]:
+    """Return the scope of the body, where locals around it are parameters, and these locals."""
+    scope, extra = source.around, list[tuple[str, TypedSource]]()
+    free = t.facts.of(source.body).free
+    for name in sorted(free - {source.key, *source.parameters}, key=lambda one: (one.name, one.place.line)):
+        entry = scope.entries.get(name)
+        if entry is None or not _has_locals(t, name, scope):
+            continue
+        if not isinstance(name, NameBinding) or name.arity or isinstance(_expression(entry), LambdaExpr):
+            raise refusal(f"the recursive {source.name}, which uses {name.name} of what is around it,", place)
+        parameter = f"{snake_case(identifier(name.name))}_of"
+        code = t.value(BoundExpr(place=place, binding=name), scope)
+        extra.append((parameter, code))
+        scope = scope.bind(((name, SpecLocal(TypedSource(parameter, code.shape, code.is_network))),))
+    return scope, extra
+
+
+def _expression(entry: object) -> object:
+    return entry.expression if isinstance(entry, Delayed) else None
+
+
+def _has_locals(t: Translation, name: Name, scope: TranslationScope) -> bool:
+    """Return whether a name is a local of the generated code, or is computed from one."""
+    entry = scope.entries.get(name)
+    match entry:
+        case SpecLocal():
+            return True
+        case Delayed(expression, inner):
+            return any(_has_locals(t, part, inner) for part in t.facts.of(expression).free)
+        case LetScope(inner) if isinstance(name, OperatorDefinition):
+            free = t.facts.of_definition(name).free - {name}
+            return any(_has_locals(t, part, inner) for part in free)
+        case _:
+            return False
+
+
+def _depth(shape: Shape) -> int:
+    """Return how many calls go through a value: one for each element, and one for the end."""
+    match shape:
+        case SetShape(AtomShape(atoms)):
+            return len(atoms) + 1
+        case SetShape(NumberShape(int() as least, int() as greatest)):
+            return greatest - least + 2
+        case SequenceShape(longest=int() as longest):
+            return longest + 2
+        case NumberShape(least=int() as least, greatest=int() as greatest):
+            return max(abs(least), abs(greatest)) + 2
+        case _:
+            return 8
+
+
+def default_of(t: Translation, shape: Shape, place: Span) -> str:
+    """Return the source of some value of a shape."""
+    plain = alternatives_of(shape)
+    if not plain:
+        raise refusal("a recursion without an end", place)
+    match plain[0]:
+        case NumberShape(least=least):
+            return str(least or 0)
+        case BooleanShape():
+            return "False"
+        case AtomShape(atoms):
+            return t.literal(t.in_order(frozenset(atoms))[0]).source
+        case SetShape():
+            return "set()"
+        case SequenceShape():
+            return "[]"
+        case MapShape(value=value, domain=domain):
+            keys = t.in_order(domain or frozenset())  # type: ignore[arg-type]  # keys are values of TLA+
+            return "{" + ", ".join(f"{t.literal(key).source}: {default_of(t, value, place)}" for key in keys) + "}"
+        case RecordShape(classes):
+            key = min(classes, key=str)
+            fields = t.records.fields[key]
+            items = [TypedSource(default_of(t, fields[name], place), fields[name]) for name in key.fields]
+            return record_source(t.records, key, items).source
+
+
+def has_choices(node: Expression) -> bool:
+    r"""Return whether a formula has a disjunction or an `\E` where TLC would count the ways in which it is true."""
+    match node:
+        case DisjunctionExpr() | QuantifiedExpr(kind="\\E"):
+            return True
+        case ConjunctionExpr():
+            return any(map(has_choices, node.items))
+        case QuantifiedExpr() | LetExpr():
+            return has_choices(node.body)
+        case IfExpr():
+            return has_choices(node.then) or has_choices(node.otherwise)
+        case CaseExpr():
+            return any(has_choices(value) for _, value in node.arms) or (
+                node.other is not None and has_choices(node.other)
+            )
+        case BuiltinExpr(operator="=>", arguments=(_, conclusion)):
+            return not isinstance(conclusion, OperatorReferenceExpr | LambdaExpr) and has_choices(conclusion)
+        case _:
+            return False

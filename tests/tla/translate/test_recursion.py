@@ -1,0 +1,81 @@
+"""Recursive operators and functions, and CHOOSE, in translations: the steps of the module, as deep as they go."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.modules.agreement import pair_of
+
+from kmc.errors import SpecError
+from kmc.tla.translate import choosing
+from kmc.tla.translate.recursion import Recursion
+
+FOLDS = r"""---- MODULE Folds ----
+EXTENDS Naturals, Sequences, FiniteSets
+CONSTANTS Proc
+VARIABLES s, q, f, n
+RECURSIVE Sum(_), Weight(_), Even(_)
+Sum(t) == IF t = {} THEN 0 ELSE LET e == CHOOSE e \in t : TRUE IN e + Sum(t \ {e})
+Weight(ps) == IF ps = {} THEN 0 ELSE LET p == CHOOSE p \in ps : TRUE IN f[p] + Weight(ps \ {p})
+Even(k) == IF k = 0 THEN TRUE ELSE ~Even(k - 1)
+Length(log) == LET go[i \in 0..Len(log)] == IF i = 0 THEN 0 ELSE log[i] + go[i - 1] IN go[Len(log)]
+Fold(op(_, _), base, set) ==
+  LET go[t \in SUBSET set] == IF t = {} THEN base ELSE LET e == CHOOSE e \in t : TRUE IN op(e, go[t \ {e}])
+  IN go[set]
+Other(p) == CHOOSE r \in Proc : r # p
+Init == s = {} /\ q = <<>> /\ f = [p \in Proc |-> 0] /\ n = 0
+Grow == /\ Even(n)
+        /\ \E k \in 0..2 : s' = s \union {k} /\ q' = Append(q, k) /\ n' = Sum(s \union {k})
+        /\ Len(q) < 2
+        /\ UNCHANGED f
+Pass(p) == /\ Weight(Proc) < 3
+           /\ f' = [f EXCEPT ![Other(p)] = Length(q) % 3]
+           /\ n' = (n + Fold(LAMBDA a, b : a + b, 1, s)) % 5
+           /\ UNCHANGED <<s, q>>
+Next == Grow \/ \E p \in Proc : Pass(p)
+Bounded == Weight(Proc) <= 6 /\ Sum(s) + Cardinality(s) <= 9
+====
+"""
+CONFIGURATION = "CONSTANTS Proc = {a, b, c}\nINIT Init\nNEXT Next\nINVARIANT Bounded\n"
+
+
+def test_recursion_and_choices_have_the_steps_of_the_module(tmp_path: Path) -> None:
+    pair = pair_of(tmp_path, FOLDS, CONFIGURATION)
+    assert pair.differences(60) == []
+    assert pair.translated.folder.files["spec.py"].count("def weight_level_0(") == 1
+
+
+def test_a_chain_that_leaves_out_an_element_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    call = Recursion.call
+
+    def short(self: Recursion, level: str, arguments: list[str], *, is_inner: bool) -> str:
+        return "0" if self.name == "sum" and is_inner else call(self, level, arguments, is_inner=is_inner)
+
+    monkeypatch.setattr(Recursion, "call", short)
+    assert pair_of(tmp_path, FOLDS, CONFIGURATION).differences(60)
+
+
+def test_a_choice_in_another_order_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choosing, "reversed", list, raising=False)
+    assert pair_of(tmp_path, FOLDS, CONFIGURATION).differences(60)
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        ("Next == Some(n) /\\ UNCHANGED <<s, q, f, n>>", "the recursive operator Some, which has several ways"),
+        ("Next == n' = 1 /\\ UNCHANGED <<s, q>> /\\ f' = f /\\ Weight(Proc)' = 0", "of a new state"),
+    ],
+)
+def test_recursion_without_a_translation_is_refused(line: str, text: str, tmp_path: Path) -> None:
+    more = "RECURSIVE Some(_)\nSome(k) == k = 0 \\/ Some(k - 1)\n"
+    module = "\n".join(row for row in FOLDS.splitlines() if not row.startswith("Next ==")).replace("====", "")
+    with pytest.raises(SpecError, match=text):
+        pair_of(tmp_path, f"---- MODULE {module.split('MODULE ')[1]}{more}{line}\n====\n", CONFIGURATION)
+
+
+def test_a_choice_among_permuted_values_is_refused(tmp_path: Path) -> None:
+    module = FOLDS.replace("FiniteSets", "FiniteSets, TLC").replace("====\n", "Perms == Permutations(Proc)\n====\n")
+    with pytest.raises(SpecError, match="a CHOOSE among values that SYMMETRY permutes"):
+        pair_of(tmp_path, module, CONFIGURATION + "SYMMETRY Perms\n")
