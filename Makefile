@@ -41,7 +41,7 @@ test-layer: $(VENV)/.installed-test ## the tests of a layer and of all above it,
 	@files=$$(PYTHONPATH=tests $(BIN)/python -m support.layers $(LAYER)) && $(PYTEST_PARALLEL) $$files
 
 test-cluster: $(VENV)/.installed-test ## the tests on a Spark cluster whose processes are killed
-	$(BIN)/python -m pytest -m cluster
+	$(BIN)/python -m pytest -m cluster tests/spark
 
 test-browser: $(VENV)/.installed-test browser ## the tests of pages in a browser: Chromium, or the one that KMC_BROWSER names
 	$(PYTEST_PARALLEL) -m browser tests/browser
