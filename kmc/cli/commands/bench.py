@@ -24,6 +24,7 @@ from kmc.cli.text.progress import StatusLine
 from kmc.cli.text.simulated_driver import driver_lines
 from kmc.error_text import shown_path
 from kmc.errors import ExitStatus, SystemFault
+from kmc.frontend.shipped import find_model, find_spec_root
 from kmc.shards.level.sharding import SHARDS_MAX
 
 _THREADS_MAX = 64
@@ -171,6 +172,8 @@ def _compared(given: Mapping[str, Any]) -> int:
     for name, option in _NOT_COMPARED.items():
         if given[name]:
             raise click.UsageError(f"{option} measures nothing with --shards or --spark: leave it out")
+    # Refused here: each process of the comparison would begin before it refuses them.
+    find_model(find_spec_root(given["spec"]), given["benchmark"])
     threads = max(given["threads"])
     shards = given["shards"] or DEFAULT_SHARDS
     states = ("--max-states", str(given["states"])) if given["states"] else ()

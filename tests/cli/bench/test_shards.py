@@ -47,6 +47,15 @@ def test_what_a_comparison_does_not_measure_is_refused(option: list[str]) -> Non
     assert f"{option[0]} measures nothing with --shards" in ran.stderr
 
 
+@pytest.mark.parametrize(("words", "code"), [(("krafft", "smoke"), "KMC605"), (("kraft", "smoky"), "KMC349")])
+def test_a_model_that_is_not_there_is_refused_before_a_process_begins(
+    words: tuple[str, str], code: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(whole_checks, "check_once", None)
+    ran = kmc("bench", *words, "--shards", "2")
+    assert (code in ran.stderr, ran.exit_code) == (True, {"KMC605": 2, "KMC349": 151}[code])
+
+
 def test_a_check_without_a_result_is_an_error_with_its_last_lines() -> None:
     with pytest.raises(SystemFault, match="the check a way ended with status") as caught:
         check_once(Way("a way", ("--threads", "0")), ["kraft", "smoke"])
