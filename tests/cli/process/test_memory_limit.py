@@ -67,6 +67,7 @@ def checked(folder: Path, *words: str) -> tuple[int, str, str]:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("optimised_kernels")  # millions of states
 def test_the_least_limit_works_and_holds(tmp_path: Path) -> None:
     whole = ("kraft", "corrected_whole")
     checked(tmp_path, *whole, "--max-states", "3000000", "--memory", "1G")  # what is compiled then is in the cache

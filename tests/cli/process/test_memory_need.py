@@ -153,6 +153,7 @@ def test_the_warning_comes_once_and_not_to_the_interpreter(rows_bytes: int, time
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("optimised_kernels")  # millions of states
 @pytest.mark.parametrize(("limit", "words"), [("150M", ()), ("200M", ("--fingerprint-bits", "128"))])
 def test_a_run_that_memory_stopped_goes_on_with_what_it_said(
     limit: str, words: tuple[str, ...], tmp_path: Path
