@@ -32,6 +32,9 @@ os.environ["KMC_EXPLANATION_ERRORS"] = "raise"
 # `KMC_KERNELS=optimised make test` optimises all kernels.
 os.environ.setdefault(KERNELS_VARIABLE, "unoptimised")
 
+# pytest has read it; each pytest that a test starts would read it too.
+os.environ.pop("PYTEST_ADDOPTS", None)
+
 # A shell that starts the tests in the background has them and their children ignore Ctrl-C, which some of them send.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
