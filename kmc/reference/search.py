@@ -40,7 +40,7 @@ from kmc.reference.temporal.verdicts import (
     temporal_verdicts,
 )
 from kmc.reference.value_search import Failed, ValueSearch
-from kmc.result import Bound, Counters, Limits, PropertyVerdict, Result, Verdict, Violation, without_claims
+from kmc.result import Counters, Limits, PropertyVerdict, Result, Verdict, Violation, without_claims
 
 Asked = TypeVar("Asked", bound=Predicate)
 
@@ -91,25 +91,6 @@ class Search(ValueSearch):
         self._lassos_until: float | None = None
         self._watch = GrowthWatch()
         self._behaviours = GrowingBehaviours(model, problem, self.graph.states) if problem is not None else None
-
-    def run(self) -> Result:
-        """Explore until done, a violation, a limit or Ctrl-C. Raises KmcError when there is no initial state."""
-        interrupted = False
-        violation: Violation | None = None
-        temporal: TemporalOutcome | None = None
-        try:
-            self._explore()
-        except KeyboardInterrupt:
-            interrupted = True
-        violation = self._violation()
-        if violation is None and not interrupted and self._problem is not None:
-            try:
-                temporal = self._temporal(self._problem)
-            except KeyboardInterrupt:
-                interrupted = True
-            except LassosUnfinished:
-                self._stopped = self._stopped or Bound.TIME
-        return self._result(violation, temporal, interrupted)
 
     def counters(self) -> Counters:
         """The counters so far."""
@@ -193,7 +174,10 @@ class Search(ValueSearch):
         return [(order, prop.name) for order, prop in enumerate(properties)
                 if not holds(prop, files, source, successor)]  # fmt: skip
 
-    def _temporal(self, problem: TemporalProblem) -> TemporalOutcome:
+    def _judge_behaviours(self) -> TemporalOutcome | None:
+        problem = self._problem
+        if problem is None:
+            return None
         initial = self.graph.levels[0] if self.graph.levels else 0
         assert self._behaviours is not None, "there is a problem"
         self._behaviours.grow(self._expanded)

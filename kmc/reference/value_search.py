@@ -24,7 +24,9 @@ from kmc.process import cpu_seconds, memory_bytes
 from kmc.reference.search_end import SearchEnd, search_end
 from kmc.reference.states.findings import Finding, Findings
 from kmc.reference.states.state_graph import KnownStates, StateGraph
-from kmc.result import Bound, Counters, Limits, Verdict
+from kmc.reference.temporal.lasso_finder import LassosUnfinished
+from kmc.reference.temporal.verdicts import TemporalOutcome
+from kmc.result import Bound, Counters, Limits, Result, Verdict, Violation
 
 Failed: TypeAlias = tuple[int, str]
 """A property that fails: its place in the order of all, and its name."""
@@ -101,6 +103,39 @@ class ValueSearch(ABC):
     @abstractmethod
     def _level_made(self, level: range) -> None:
         """Watch a level that is whole; nothing may depend on it."""
+
+    @abstractmethod
+    def _violation(self) -> Violation | None:
+        """Return the least finding with a trace that has been replayed."""
+
+    @abstractmethod
+    def _judge_behaviours(self) -> TemporalOutcome | None:
+        """Return the verdicts on temporal properties, None without any; LassosUnfinished if the time is up."""
+
+    @abstractmethod
+    def _result(self, violation: Violation | None, temporal: TemporalOutcome | None, interrupted: bool) -> Result:
+        """Return the result of the run."""
+
+    def run(self) -> Result:
+        """Explore until done, a violation, a limit or Ctrl-C; then judge temporal properties, unless something failed.
+
+        Raises KmcError if there is no initial state, or if a temporal property cannot be checked.
+        """
+        interrupted = False
+        temporal: TemporalOutcome | None = None
+        try:
+            self._explore()
+        except KeyboardInterrupt:
+            interrupted = True
+        violation = self._violation()
+        if violation is None and not interrupted:
+            try:
+                temporal = self._judge_behaviours()
+            except KeyboardInterrupt:
+                interrupted = True
+            except LassosUnfinished:
+                self._stopped = self._stopped or Bound.TIME
+        return self._result(violation, temporal, interrupted)
 
     def counters(self) -> Counters:
         """The counters so far."""

@@ -24,6 +24,7 @@ ROOMS = {
     "kmc.engine": ("native", "layout", "loops", "files", "stores", "checkpoint", "search", "behaviour_graph", "lassos"),
     "kmc.shards": ("files", "storage", "level", "executors", "graph"),
     "kmc.story": ("parts", "explain"),
+    "kmc.tla": ("syntax", "resolved", "names", "values", "run", "temporal", "shapes", "translate"),
     "kmc.cli": ("options", "reports", "saved", "text", "running", "modules", "commands"),
 }
 

@@ -9,16 +9,15 @@ from dataclasses import replace
 from kmc.checking.modules.checked_module import CheckedModule
 from kmc.checking.modules.module_replay import check_module_violation, errors_at
 from kmc.checking.modules.module_states import ModuleStates
-from kmc.checking.modules.module_temporal import TemporalWork, temporal_work
+from kmc.checking.modules.module_temporal import temporal_work
 from kmc.checking.modules.module_trace import ModuleTraces, action_of
 from kmc.errors import KmcError
 from kmc.process import cpu_seconds, peak_memory_bytes
 from kmc.reference.search_end import reported_verdict
-from kmc.reference.temporal.lasso_finder import LassosUnfinished
 from kmc.reference.temporal.vacuity import Dropping
 from kmc.reference.temporal.verdicts import TemporalOutcome, assumed_fairness, bound_of, is_refuted, lasso_seconds
 from kmc.reference.value_search import Failed, ValueSearch
-from kmc.result import Bound, Counters, Limits, PropertyVerdict, Result, Verdict, Violation, without_claims
+from kmc.result import Counters, Limits, PropertyVerdict, Result, Verdict, Violation, without_claims
 from kmc.tla.run.program import State
 
 ENGINE = "python"
@@ -49,31 +48,12 @@ class ModuleSearch(ValueSearch):
         self._program = program
         self._temporal = temporal_work(module)
 
-    def run(self) -> Result:
-        """Explore until done, a violation, a limit or Ctrl-C; then judge temporal properties, unless something failed.
-
-        Raises KmcError if there is no initial state, or if a temporal property cannot be checked.
-        """
-        interrupted = False
-        temporal: TemporalOutcome | None = None
-        try:
-            self._explore()
-        except KeyboardInterrupt:
-            interrupted = True
-        violation = self._violation()
-        if violation is None and not interrupted and self._temporal is not None:
-            try:
-                temporal = self._judge_behaviours(self._temporal)
-            except KeyboardInterrupt:
-                interrupted = True
-            except LassosUnfinished:
-                self._stopped = self._stopped or Bound.TIME
-        return self._result(violation, temporal, interrupted)
-
-    def _judge_behaviours(self, work: TemporalWork) -> TemporalOutcome:
+    def _judge_behaviours(self) -> TemporalOutcome | None:
+        if self._temporal is None:
+            return None
         seconds = lasso_seconds(self._limits.seconds, time.monotonic() - self._began, self._stopped)
         dropping = Dropping.of(stopped=self._stopped is not None, cut=self._cut > 0)
-        return work.outcome(self.graph, dropping, seconds, self._tell_activity)
+        return self._temporal.outcome(self.graph, dropping, seconds, self._tell_activity)
 
     def _tell_activity(self, activity: str) -> None:
         if self._progress is not None:
