@@ -16,6 +16,9 @@ from kmc.model_files.model_file import ModelFile
 from kmc.near_words import nearest
 
 MANIFEST_NAME = "models.toml"
+_OF_MODULES = tuple(
+    f"kmc {name}" for name in ("check", "simulate", "eval", "trace", "specs", "plan", "graph", "conform")
+)
 FOLDERS_MAX = 20_000
 """A folder with more folders in it is a disk, and not a place of specs: it is not searched to its end."""
 
@@ -51,7 +54,7 @@ def find_spec_root(name_or_path: str) -> Path:
         raise CommandLineError(
             "KMC698",
             f"'{name_or_path}' is a TLA+ module, and this needs a spec in Python",
-            help="kmc check, kmc simulate, kmc eval and kmc trace read TLA+ modules",
+            help=f"{', '.join(_OF_MODULES[:-1])} and {_OF_MODULES[-1]} read TLA+ modules",
         )
     raise CommandLineError(
         "KMC605",

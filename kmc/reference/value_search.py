@@ -34,6 +34,10 @@ Failed: TypeAlias = tuple[int, str]
 _CLOCK_EVERY = 128
 
 
+class _OutOfResources(Exception):
+    """The end of the enumeration of states by a limit."""
+
+
 class ValueSearch(ABC):
     """One run over states and steps that a subclass gives.
 
@@ -150,7 +154,10 @@ class ValueSearch(ABC):
         )
 
     def _explore(self) -> None:
-        level, expanded = self._first_level(), range(0)
+        try:
+            level, expanded = self._first_level(), range(0)
+        except _OutOfResources:
+            return
         depth_limit = self._depth_limit
         while self._end(level, expanded) is None:
             if self._has_states_enough():
@@ -160,7 +167,10 @@ class ValueSearch(ABC):
             for index in level:
                 if self._expanded % _CLOCK_EVERY == 0 and self._out_of_resources():
                     return
-                self._expand(index, storing)
+                try:
+                    self._expand(index, storing)
+                except _OutOfResources:
+                    return
                 self._expanded += 1
             expanded, level = level, self._next_level()
         if self._beyond_bound:
@@ -199,8 +209,15 @@ class ValueSearch(ABC):
             self._progress(self.counters())
         return self._stopped is not None
 
+    def _poll(self) -> None:
+        """Raise _OutOfResources if a limit ends the search now, while states are enumerated."""
+        if self._out_of_resources():
+            raise _OutOfResources
+
     def _first_level(self) -> range:
-        for state in self._beginnings():
+        for number, state in enumerate(self._beginnings(), start=1):
+            if number % _CLOCK_EVERY == 0:
+                self._poll()
             self._generated += 1
             self._initial += 1
             try:
@@ -213,7 +230,10 @@ class ValueSearch(ABC):
         source = self.graph.states[index]
         fired: dict[str, int] = {}
         steps, errors = self._steps(source)
-        for title, successor in steps:
+        for number, (title, successor) in enumerate(steps, start=1):
+            if number % _CLOCK_EVERY == 0 and self._out_of_resources():
+                self._coverage.credit(fired)
+                raise _OutOfResources
             self._generated += 1
             fired[title] = fired.get(title, 0) + 1
             try:

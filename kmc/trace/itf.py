@@ -6,6 +6,9 @@ its arguments, and of the message that it received as `message`. All are plain v
 `Some(value)`, which itf-py cannot read around an integer or a set. Both forms are read; other variants are refused,
 since TLA+ has none. A record whose only fields are `tag` and `value` would read as a variant, but no spec has one,
 because a field cannot be named `tag`.
+
+A trace of a TLA+ module may have model values beside strings; `kmc-names` in its meta object lists the strings that
+stand for names (`kmc.trace.written_names`).
 """
 
 from __future__ import annotations
@@ -21,12 +24,14 @@ from kmc.lang.tla import Tla, TlaMap, TlaRecord, TlaSeq, TlaSet
 from kmc.trace.strict_json import JsonPlace, checked_integer, first_repeated, parse_json
 from kmc.trace.trees import identity
 from kmc.trace.untyped_trace import FileStep, TraceFile
+from kmc.trace.written_names import with_read_names, with_written_names, written_names
 
 FORMAT_DESCRIPTION = "https://apalache-mc.org/docs/adr/015adr-trace.html"
 ACTION = "mbt::actionTaken"
 PICKS = "mbt::nondetPicks"
 MESSAGE = "message"
 INIT = "init"
+_NAMES = "kmc-names"
 
 _SHAPE = f"the format is described at {FORMAT_DESCRIPTION}"
 _VALUES = "a value is a boolean, string, list, record, or an object with #bigint, #set, #map or #tup"
@@ -34,12 +39,15 @@ _VALUES = "a value is a boolean, string, list, record, or an object with #bigint
 
 def itf_text(file: TraceFile) -> str:
     """The trace in ITF, one state a line."""
+    names = written_names(file)
+    if names is not None:
+        file = with_written_names(file, names)
     states = [
         {"#meta": {"index": index}, **_variables(step.variables), **_picks_of(step, index == 0)}
         for index, step in enumerate(file.steps)
     ]
     members = [
-        f'"#meta": {json.dumps(_meta(file))}',
+        f'"#meta": {json.dumps(_meta(file, names))}',
         f'"vars": {json.dumps([*file.variables, ACTION, PICKS])}',
         '"states": [\n  ' + ",\n  ".join(map(json.dumps, states)) + "\n ]",
     ]
@@ -48,7 +56,7 @@ def itf_text(file: TraceFile) -> str:
     return "{\n " + ",\n ".join(members) + "\n}\n"
 
 
-def _meta(file: TraceFile) -> dict[str, Any]:
+def _meta(file: TraceFile, names: Mapping[str, str] | None) -> dict[str, Any]:
     meta: dict[str, Any] = {"format": "ITF", "format-description": FORMAT_DESCRIPTION}
     for name, key in (("source", "spec"), ("status", "status")):
         if key in file.about:
@@ -56,6 +64,8 @@ def _meta(file: TraceFile) -> dict[str, Any]:
     meta["kmc"] = dict(file.about)
     if file.closing is not None:
         meta["kmc-closing"] = _picks_of(file.closing, False)
+    if names is not None:
+        meta[_NAMES] = dict(names)
     return meta
 
 
@@ -113,7 +123,9 @@ def itf_trace(top: JsonPlace) -> TraceFile:
     loop = _loop(members.get("loop"), len(steps))
     if closing is not None and loop is not None:
         closing = replace(closing, variables=steps[loop].variables)
-    return TraceFile(variables, steps, loop, about, closing if loop is not None else None)
+    file = TraceFile(variables, steps, loop, about, closing if loop is not None else None)
+    model_values = _read_names(members.get("#meta"))
+    return file if model_values is None else with_read_names(file, model_values)
 
 
 def _loop(place: JsonPlace | None, length: int) -> int | None:
@@ -144,6 +156,14 @@ def _read_meta(place: JsonPlace | None) -> tuple[dict[str, str], FileStep | None
         return about, None
     closing = meta["kmc-closing"].members("an object", _SHAPE)
     return about, _taken_step({}, closing, first=False)
+
+
+def _read_names(place: JsonPlace | None) -> dict[str, str] | None:
+    meta = place.members("an object", _SHAPE) if place is not None else {}
+    if _NAMES not in meta:
+        return None
+    help = "kmc writes strings here; save the trace again"
+    return {string: name.text("a string", help) for string, name in meta[_NAMES].members("an object", help).items()}
 
 
 def _step(

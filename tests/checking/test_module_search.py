@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import pytest
 
+from kmc.checking.modules.check_module import ModuleRequest, load_module
 from kmc.checking.modules.checked_module import CheckedModule, checked_module
 from kmc.checking.modules.module_replay import check_module_violation
 from kmc.checking.modules.module_search import ModuleSearch
@@ -14,7 +16,7 @@ from kmc.errors import EvaluationError, InternalError, KmcError, Span
 from kmc.result import Bound, Limits, Result, Trace, TraceStep, Verdict
 from kmc.tla.resolved.model import Assumption, BehaviourParts, ResolvedModel
 from kmc.tla.resolved.nodes import BooleanExpr, Expression, OperatorDefinition
-from kmc.tla.run.program import ModuleProgram, ModuleStep, State
+from kmc.tla.run.program import ModuleProgram, ModuleStep, Poll, State
 from kmc.tla.values.kinds import Value, truth
 
 PLACE = Span("Graph.tla", 1)
@@ -70,10 +72,10 @@ class GraphProgram(ModuleProgram):
     def failed_assumption(self) -> Assumption | None:
         return None
 
-    def initial_states(self) -> Iterator[State]:
+    def initial_states(self, poll: Poll | None = None) -> Iterator[State]:
         return ((number,) for number in self.graph.initial)
 
-    def successors(self, state: State) -> Iterator[ModuleStep]:
+    def successors(self, state: State, poll: Poll | None = None) -> Iterator[ModuleStep]:
         if state[0] in self.graph.failing:
             raise EvaluationError("KMC257", "no value", PLACE)
         return (ModuleStep(label, None, (to,)) for label, to in self.graph.steps.get(number(state), ()))
@@ -248,7 +250,7 @@ def test_an_interrupt_ends_it_with_the_counts_so_far(monkeypatch: pytest.MonkeyP
     module = module_of(DIAMOND)
     successors = module.program.successors
 
-    def interrupted(state: State) -> Iterator[ModuleStep]:
+    def interrupted(state: State, poll: Poll | None = None) -> Iterator[ModuleStep]:
         if state == (3,):
             raise KeyboardInterrupt
         return successors(state)
@@ -283,7 +285,7 @@ def test_a_successor_that_the_relation_does_not_have_is_refused(monkeypatch: pyt
     module = module_of(LOW)
     successors = module.program.successors
 
-    def with_another(state: State) -> Iterator[ModuleStep]:
+    def with_another(state: State, poll: Poll | None = None) -> Iterator[ModuleStep]:
         yield from successors(state)
         yield ModuleStep("Left", None, (9,))
 
@@ -302,6 +304,31 @@ def test_a_parent_that_does_not_lead_to_its_state_is_refused(monkeypatch: pytest
 def test_a_successor_that_is_dropped_changes_the_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     module = module_of(DIAMOND)
     successors = module.program.successors
-    monkeypatch.setattr(module.program, "successors", lambda state: iter(list(successors(state))[:-1]))
+    monkeypatch.setattr(module.program, "successors", lambda state, poll=None: iter(list(successors(state))[:-1]))
     result = ModuleSearch(module).run()
     assert (result.counters.generated, result.counters.distinct) == (4, 4)
+
+
+ENDLESS = """---- MODULE Wide ----
+EXTENDS Naturals
+CONSTANT Most
+VARIABLE x
+Init == x = 0
+Inits == x \\in 0..Most
+Assigned == x' \\in 0..Most
+Chosen == \\E i \\in x..Most : x' = i
+Guarded == \\E i \\in x..Most : i > Most /\\ x' = i
+===="""
+
+
+@pytest.mark.parametrize(
+    ("first", "following"),
+    [("Init", "Assigned"), ("Init", "Chosen"), ("Init", "Guarded"), ("Inits", "Assigned")],
+)
+def test_a_limit_ends_the_search_within_a_state(first: str, following: str, tmp_path: Path) -> None:
+    (tmp_path / "Wide.tla").write_text(ENDLESS)
+    (tmp_path / "Wide.cfg").write_text(f"INIT {first}\nNEXT {following}\nCONSTANT Most = 1000000000\n")
+    module = load_module(ModuleRequest(tmp_path / "Wide.tla", tmp_path / "Wide.cfg"))
+    result = ModuleSearch(module, Limits(seconds=0.05)).run()
+    assert (result.verdict, result.bound) == (Verdict.BOUND_REACHED, Bound.TIME)
+    assert result.counters.generated == sum(result.generated_by_action.values()) + result.initial

@@ -21,11 +21,11 @@ from kmc.checking.outcome import Outcome, judge, with_differences
 from kmc.checking.request import Acceptance, CheckRequest, Engine, OptionNaming, command_line_name
 from kmc.errors import AssumptionError, KmcError, ModelError
 from kmc.memory_limit import refuse_low_limit
-from kmc.model_files.model_file import parse_set
+from kmc.model_files.model_file import Assignment, parse_set
 from kmc.process import cpu_seconds, memory_bytes, peak_memory_bytes, usable_cpus
 from kmc.result import Counters, Limits, Result, Verdict
 from kmc.tla.names.loading import load_model
-from kmc.tla.run.program import ModuleProgram
+from kmc.tla.run.program import ModuleProgram, State
 from kmc.tla.values.kinds import TRUE
 
 
@@ -39,6 +39,8 @@ class ModuleRequest:
 
     `deadlock` overrides the `.cfg` file. `sets` are texts `NAME=VALUE`. Loading counts against the time of `limits`.
     `threads` and `fingerprint_bits` are for the native engine, which gets `note` for texts that a person should see.
+    `start` is the first state for the interpreter, None for the initial states of the module, and `start_name` is how a
+    person named it.
     """
 
     module: Path
@@ -54,13 +56,29 @@ class ModuleRequest:
     threads: int | None = None
     fingerprint_bits: Literal[64, 128] = 64
     note: Callable[[str], None] = _not_shown
+    start: State | None = None
+    start_name: str | None = None
 
 
-def load_module(request: ModuleRequest) -> CheckedModule:
-    """Return the module of a request, ready to be searched; KmcError for what is wrong or not supported."""
-    constants = tuple(map(parse_set, request.sets))
+def load_module(request: ModuleRequest, given: tuple[Assignment, ...] = ()) -> CheckedModule:
+    """Return the module of a request, ready to be searched; KmcError for what is wrong or not supported.
+
+    `given` are values of constants beside those of the request.
+    """
+    constants = (*given, *map(parse_set, request.sets))
     resolved = load_model(request.module, request.configuration, constants)
     return checked_module(ModuleProgram(resolved), request.deadlock)
+
+
+def load_runnable_module(request: ModuleRequest) -> CheckedModule:
+    """Return the module of a request for a walk through its states.
+
+    Raises as `load_module`, AssumptionError KMC351 for a false assumption, ModelError KMC357 without a behaviour.
+    """
+    module = load_module(request)
+    refuse_false_assumption(module)
+    require_behaviour(module)
+    return module
 
 
 def check_module(request: ModuleRequest, progress: Callable[[Counters], None] | None = None) -> Outcome:
@@ -73,17 +91,25 @@ def check_module(request: ModuleRequest, progress: Callable[[Counters], None] | 
 
 
 def check_loaded_module(
-    request: ModuleRequest, module: CheckedModule, progress: Callable[[Counters], None] | None = None
+    request: ModuleRequest,
+    module: CheckedModule,
+    progress: Callable[[Counters], None] | None = None,
+    warnings: tuple[str, ...] = (),
 ) -> Outcome:
-    """Check a module that was loaded for this request, as `check_module` does."""
+    """Check a module that was loaded for this request, as `check_module` does; `warnings` are said with its own."""
     refuse_false_assumption(module)
     behaviour = module.program.model.behaviour
     if module.program.model.variables:
         require_behaviour(module)
     result = _without_behaviour(module) if behaviour is None else _searched(request, module, progress)
-    said = (*module.program.model.warnings, *module.program.warnings, *_of_collisions(request, result))
+    said = (
+        *warnings,
+        *module.program.model.warnings,
+        *module.program.warnings,
+        *_of_collisions(request, result),
+    )
     result = replace(result, warnings=(*result.warnings, *said))
-    example = module_counterexample(module, result.violation) if result.violation is not None else None
+    example = module_counterexample(module, result.violation, request.start) if result.violation is not None else None
     if example is not None:
         result = replace(result, warnings=(*result.warnings, *alias_warnings(module, example.file)))
     asked = CheckRequest(
@@ -92,6 +118,7 @@ def check_loaded_module(
         request.engine,
         request.threads,
         request.fingerprint_bits,
+        start_name=request.start_name,
         keep_going=request.keep_going,
         acceptance=request.acceptance,
         naming=request.naming,
@@ -129,7 +156,8 @@ def _searched(request: ModuleRequest, module: CheckedModule, progress: Callable[
     if limits.seconds is not None:
         limits = replace(limits, seconds=max(0.0, limits.seconds - (time.monotonic() - request.began)))
     if request.engine is Engine.PYTHON:
-        return ModuleSearch(module, limits, keep_going=request.keep_going, progress=progress).run()
+        going_on = request.keep_going
+        return ModuleSearch(module, limits, keep_going=going_on, start=request.start, progress=progress).run()
     # Imported here: the interpreter needs neither numpy nor the compiler, whose imports take a third of a second.
     from kmc.checking.modules.native_search import NativeModuleSearch, NativeOptions
 

@@ -36,7 +36,7 @@ from kmc.spec.variables import Variable, VariableTable
 from kmc.tla.resolved.model import ResolvedModel
 from kmc.tla.resolved.nodes import OperatorDefinition
 from kmc.tla.resolved.property_parts import PartKind, PropertyPart, property_parts
-from kmc.tla.run.program import ModuleProgram, ModuleStep, State
+from kmc.tla.run.program import ModuleProgram, ModuleStep, Poll, State
 from kmc.tla.values.failures import failed_assertion
 from kmc.tla.values.texts import tree_of
 
@@ -68,12 +68,15 @@ class CheckedModule:
     of_steps: tuple[JudgedPart, ...]
     temporal: tuple[PropertyPart, ...]
 
-    def initial_states(self) -> Iterator[State]:
-        """Enumerate the initial states with TLC's multiplicity; EvaluationError KMC271 if there is none."""
+    def initial_states(self, poll: Poll | None = None) -> Iterator[State]:
+        """Enumerate the initial states with TLC's multiplicity; EvaluationError KMC271 if there is none.
+
+        `poll` is called now and then, and may raise.
+        """
         behaviour = self.program.model.behaviour
         assert behaviour is not None, "only a module with a behaviour has states"
         count = 0
-        for state in self.program.initial_states():
+        for state in self.program.initial_states(poll):
             count += 1
             yield state
         if not count:
@@ -81,10 +84,13 @@ class CheckedModule:
             message = "no state satisfies the initial predicate"
             raise EvaluationError("KMC271", message, place, help="weaken it, or give other values to the constants")
 
-    def successors(self, state: State) -> list[ModuleStep]:
-        """Return the successors with TLC's multiplicity; KmcError where there are none, AssertionFailure of Assert."""
+    def successors(self, state: State, poll: Poll | None = None) -> list[ModuleStep]:
+        """Return the successors with TLC's multiplicity; KmcError where there are none, AssertionFailure of Assert.
+
+        `poll` is called now and then, and may raise.
+        """
         try:
-            return list(self.program.successors(state))
+            return list(self.program.successors(state, poll))
         except EvaluationError as error:
             if error.code != failed_assertion("").code:
                 raise

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 from kmc.checking.counterexample import Counterexample
 from kmc.checking.modules.checked_module import CheckedModule
 from kmc.checking.modules.module_replay import check_module_violation
+from kmc.checking.modules.module_text import first_sentence
 from kmc.checking.modules.module_trace_file import module_trace_file
 from kmc.invariants.properties import Predicate
 from kmc.liveness.formulas import TemporalProperty
 from kmc.liveness.refutation_lines import refutation_sentence, refuted_property
 from kmc.result import Verdict, Violation
+from kmc.tla.run.program import State
 
 if TYPE_CHECKING:
     from kmc.story.parts.story import Story
@@ -35,7 +37,7 @@ class ModuleCounterexample(Counterexample):
             loop = replace(story.loop, fairness=lines_for_people(refutation.cycle))
             story = replace(story, loop=with_beginning(loop, refutation.why))
         broken = self._broken()
-        doc = _first_sentence(broken.doc) if broken is not None else ""
+        doc = first_sentence(broken.doc) if broken is not None else ""
         place = f"{Path(broken.span.path).name}:{broken.span.line}" if broken is not None else ""
         why = Why(self.violation.name, doc, place, (), (), self._sentence())
         return replace(story, why=why, notes=())
@@ -67,17 +69,15 @@ class ModuleCounterexample(Counterexample):
                 return f"Evaluation fails in state {length}: {message}."
 
 
-def module_counterexample(module: CheckedModule, violation: Violation) -> ModuleCounterexample:
+def module_counterexample(
+    module: CheckedModule, violation: Violation, start: State | None = None
+) -> ModuleCounterexample:
     """Return the violation after a replay that shows it; else raise InternalError (exit 255).
 
-    The violation of a temporal property has been replayed when it was made.
+    `start` is the first state of the trace where a person gave it. The violation of a temporal property has been
+    replayed when it was made.
     """
     if violation.refutation is None:
-        check_module_violation(module, violation)
-    file = module_trace_file(module, violation)
+        check_module_violation(module, violation, start)
+    file = module_trace_file(module, violation, is_start_given=start is not None)
     return ModuleCounterexample(module.model, violation, file)
-
-
-def _first_sentence(comment: str) -> str:
-    """Return the first paragraph of a comment, in one line."""
-    return " ".join(comment.strip().split("\n\n")[0].split())

@@ -49,11 +49,16 @@ class ModuleGraph:
     dropped: Sequence[tuple[int, State]]
 
     @classmethod
-    def of(cls, explored: StateGraph, recorded: RecordedSteps, is_taken: Callable[[State, State], bool]) -> ModuleGraph:
-        """The graph of the states and steps of a search. `is_taken` says whether action constraints allow a step."""
+    def of(
+        cls, explored: StateGraph, expanded: int, recorded: RecordedSteps, is_taken: Callable[[State, State], bool]
+    ) -> ModuleGraph:
+        """The graph of the states of a search and of the steps of those that were `expanded`.
+
+        `is_taken` says whether action constraints allow a step.
+        """
         successors: list[list[int]] = []
         dropped: list[tuple[int, State]] = []
-        for source, found in enumerate(recorded.successors):
+        for source, found in enumerate(recorded.successors[:expanded]):
             targets = []
             for state in found:
                 target = explored.known.find(state)

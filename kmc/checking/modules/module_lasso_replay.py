@@ -25,7 +25,11 @@ from kmc.tla.run.program import State
 
 
 def lasso_violation(
-    module: CheckedModule, problem: TemporalProblem, answered: AnsweredCheck, states: Sequence[State]
+    module: CheckedModule,
+    problem: TemporalProblem,
+    answered: AnsweredCheck,
+    states: Sequence[State],
+    start: State | None = None,
 ) -> Violation:
     """The violation that the states of a path show, stem and cycle; InternalError KMC942 if they show none."""
     path, check, program = answered.path, answered.check, module.program
@@ -33,7 +37,7 @@ def lasso_violation(
     begin = len(path.stem)
     closing = least_step(program, states[-1], states[begin].__eq__) if len(path.cycle) > 1 else None
     trace = Trace(tuple(steps))
-    replay_in_module(module, Trace((*steps, closing)) if closing is not None else trace)
+    replay_in_module(module, Trace((*steps, closing)) if closing is not None else trace, start)
     behaviour = EndlessBehaviour(states, begin if path.cycle else begin - 1, lambda _: {})
     formula = problem.formulas[problem.checks.index(check)]
     if behaviour.satisfies(formula):

@@ -41,11 +41,12 @@ def module_verdicts(
     dropping: Dropping,
     tell: Tell,
     poll: Callable[[], None],
+    start: State | None = None,
 ) -> TemporalOutcome:
     """The verdicts on the properties of a problem, after a search that found no other failure.
 
-    `tell` is called with the name of each phase of work, `poll` now and then. KmcError where a predicate cannot be
-    evaluated.
+    `tell` is called with the name of each phase of work, `poll` now and then; `start` is the first state, if it was
+    given. KmcError where a predicate cannot be evaluated.
     """
     tell("Building the behaviour graph")
     finder = ModuleFinder(LassoSearch(graph.arrays(problem, poll), problem.fairness, problem.checks), graph.states)
@@ -53,7 +54,7 @@ def module_verdicts(
     violation = None
     if answered is not None:
         states = finder.states((*answered.path.stem, *answered.path.cycle))
-        violation = lasso_violation(module, problem, answered, states)
+        violation = lasso_violation(module, problem, answered, states, start)
     cut = tuple(_cut(module, problem, graph)) if dropping is Dropping.BY_CONSTRAINT else ()
     vacuous = vacuous_properties(problem, finder, properties, dropping)
     return TemporalOutcome(properties, violation, cut, vacuous)

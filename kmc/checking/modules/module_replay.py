@@ -18,9 +18,12 @@ from kmc.tla.run.program import State
 from kmc.tla.values.kinds import TRUE
 
 
-def check_module_violation(module: CheckedModule, violation: Violation) -> None:
-    """Raise InternalError KMC942 unless the trace is a behaviour of the module and shows the violation."""
-    replay_in_module(module, violation.trace)
+def check_module_violation(module: CheckedModule, violation: Violation, start: State | None = None) -> None:
+    """Raise InternalError KMC942 unless the trace is a behaviour of the module and shows the violation.
+
+    With `start`, it begins there, else in an initial state.
+    """
+    replay_in_module(module, violation.trace, start)
     states = [step.state for step in violation.trace.steps]
     match violation.verdict:
         case Verdict.VIOLATION:
@@ -34,12 +37,14 @@ def check_module_violation(module: CheckedModule, violation: Violation) -> None:
                 refuse_replay(f"the error does not recur in its last state: {violation.error}")
 
 
-def replay_in_module(module: CheckedModule, trace: Trace) -> None:
-    """Raise InternalError KMC942 unless the first state is initial and every step is one of the module."""
+def replay_in_module(module: CheckedModule, trace: Trace, start: State | None = None) -> None:
+    """Raise InternalError KMC942 unless the first state is initial, or `start`, and every step is one of the module."""
     behaviour = module.program.model.behaviour
     assert behaviour is not None, "a module with a trace has a behaviour"
     first = trace.steps[0].state
-    if not all(module.program.evaluate(predicate, first) is TRUE for predicate in behaviour.initial):
+    if start is not None and first != start:
+        refuse_replay("its first state is not the given one")
+    if start is None and not all(module.program.evaluate(predicate, first) is TRUE for predicate in behaviour.initial):
         refuse_replay("its first state does not satisfy the initial predicate")
     before = first
     for number, step in enumerate(trace.steps[1:], start=2):

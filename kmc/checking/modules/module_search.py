@@ -24,7 +24,10 @@ ENGINE = "python"
 
 
 class ModuleSearch(ValueSearch):
-    """One run over a module. Its states, steps and counts are TLC's with one worker."""
+    """One run over a module. Its states, steps and counts are TLC's with one worker.
+
+    `start` replaces the initial states.
+    """
 
     def __init__(
         self,
@@ -32,6 +35,7 @@ class ModuleSearch(ValueSearch):
         limits: Limits | None = None,
         *,
         keep_going: bool = False,
+        start: State | None = None,
         progress: Callable[[Counters], None] | None = None,
     ) -> None:
         program = module.program
@@ -46,14 +50,15 @@ class ModuleSearch(ValueSearch):
         )
         self._module = module
         self._program = program
-        self._temporal = temporal_work(module)
+        self._start = start
+        self._temporal = temporal_work(module, start)
 
     def _judge_behaviours(self) -> TemporalOutcome | None:
         if self._temporal is None:
             return None
         seconds = lasso_seconds(self._limits.seconds, time.monotonic() - self._began, self._stopped)
         dropping = Dropping.of(stopped=self._stopped is not None, cut=self._cut > 0)
-        return self._temporal.outcome(self.graph, dropping, seconds, self._tell_activity)
+        return self._temporal.outcome(self.graph, self._expanded, dropping, seconds, self._tell_activity)
 
     def _tell_activity(self, activity: str) -> None:
         if self._progress is not None:
@@ -71,7 +76,7 @@ class ModuleSearch(ValueSearch):
         return
 
     def _beginnings(self) -> Iterable[State]:
-        return self._module.initial_states()
+        return self._module.initial_states(self._poll) if self._start is None else (self._start,)
 
     def _in_model(self, state: State, source: State | None) -> bool:
         return self._module.is_in_model(state, source)
@@ -80,7 +85,7 @@ class ModuleSearch(ValueSearch):
         steps: list[tuple[str, State]] = []
         errors: list[KmcError] = []
         try:
-            steps = [(action_of(step.label), step.state) for step in self._module.successors(source)]
+            steps = [(action_of(step.label), step.state) for step in self._module.successors(source, self._poll)]
         except KmcError as error:
             errors.append(error)
         if self._temporal is not None:
@@ -91,7 +96,7 @@ class ModuleSearch(ValueSearch):
         failed: list[Failed] = []
         errors: list[KmcError] = []
         for order, part in enumerate(self._module.of_states):
-            if part.is_initial and not is_initial:
+            if part.is_initial and (not is_initial or self._start is not None):
                 continue
             try:
                 if not part.is_true(state):
@@ -111,7 +116,7 @@ class ModuleSearch(ValueSearch):
         least = self._findings.least(self.graph)
         if least is None:
             return None
-        trace = ModuleTraces(self._module, self._states, self.graph).trace_of(least)
+        trace = ModuleTraces(self._module, self._states, self.graph, self._start).trace_of(least)
         error = least.error
         if error is not None and trace.steps[-1].state != least.state:
             # Under symmetry the trace ends in another state of the class, and its error has other values.
@@ -119,12 +124,12 @@ class ModuleSearch(ValueSearch):
                 (one for one in errors_at(self._module, trace.steps[-1].state) if one.code == error.code), error
             )
         violation = Violation(least.verdict, least.name, trace, error, least.is_step)
-        check_module_violation(self._module, violation)
+        check_module_violation(self._module, violation, self._start)
         return violation
 
     def _result(self, violation: Violation | None, temporal: TemporalOutcome | None, interrupted: bool) -> Result:
         violation = violation or (temporal.violation if temporal is not None else None)
-        bound = bound_of(self._module.model, self._stopped, self._cut, temporal, from_start=False)
+        bound = bound_of(self._module.model, self._stopped, self._cut, temporal, from_start=self._start is not None)
         judged = dict(self._of_behaviours(temporal, is_whole=bound is None))
         verdict = reported_verdict(violation, interrupted=interrupted, bound=bound)
         result = Result(

@@ -13,14 +13,15 @@ from kmc.tla.run.program import ModuleStep, State
 
 
 class ModuleSimulation(RandomWalks):
-    """Random behaviours of a module, checked as they are generated."""
+    """Random behaviours of a module, checked as they are generated; `start` replaces the initial states."""
 
-    def __init__(self, module: CheckedModule, options: WalkOptions) -> None:
+    def __init__(self, module: CheckedModule, options: WalkOptions, start: State | None = None) -> None:
         super().__init__(module.program.action_names, options, checks_deadlock=module.model.deadlock)
         self._module = module
+        self._start = start
 
     def _beginnings(self) -> Sequence[State]:
-        return sorted(self._module.initial_states(), key=value_key)
+        return sorted(self._module.initial_states(), key=value_key) if self._start is None else (self._start,)
 
     def _steps_from(self, state: State) -> Sequence[ModuleStep]:
         return sorted(self._module.successors(state), key=lambda step: (value_key(step.state), step.label))
@@ -32,7 +33,8 @@ class ModuleSimulation(RandomWalks):
         return trace_step_of(step)
 
     def _failed_in(self, state: State, *, is_initial: bool) -> str | None:
-        parts = (part for part in self._module.of_states if is_initial or not part.is_initial)
+        of_beginnings = is_initial and self._start is None
+        parts = (part for part in self._module.of_states if of_beginnings or not part.is_initial)
         return next((part.property_name for part in parts if not part.is_true(state)), None)
 
     def _broken_by(self, source: State, successor: State) -> str | None:

@@ -21,8 +21,9 @@ from kmc.tla.temporal.module_problem import module_problem
 class TemporalWork:
     """The temporal problem of a module, and the steps that a search has recorded for it."""
 
-    def __init__(self, module: CheckedModule, problem: TemporalProblem) -> None:
+    def __init__(self, module: CheckedModule, problem: TemporalProblem, start: State | None) -> None:
         self.problem = problem
+        self._start = start
         self._module = module
         self._recorded = RecordedSteps()
 
@@ -30,10 +31,13 @@ class TemporalWork:
         """Record the steps of the next state that a search expands."""
         self._recorded.add(successors)
 
-    def outcome(self, explored: StateGraph, dropping: Dropping, seconds: float | None, tell: Tell) -> TemporalOutcome:
+    def outcome(
+        self, explored: StateGraph, expanded: int, dropping: Dropping, seconds: float | None, tell: Tell
+    ) -> TemporalOutcome:
         """The verdicts on the properties; LassosUnfinished if they need more than so many seconds.
 
-        `tell` is called with the name of each phase of work.
+        `expanded` is the number of states whose steps were all explored; `tell` is called with the name of each phase
+        of work.
         """
         # Imported here: a check without temporal properties needs neither arrays nor native loops.
         from kmc.checking.modules.module_lassos import module_verdicts
@@ -49,13 +53,13 @@ class TemporalWork:
             tell(activity)
             poll()
 
-        graph = ModuleGraph.of(explored, self._recorded, self._module.program.is_step_in_model)
+        graph = ModuleGraph.of(explored, expanded, self._recorded, self._module.program.is_step_in_model)
         with patience(poll):
-            return module_verdicts(self._module, self.problem, graph, dropping, tell_and_poll, poll)
+            return module_verdicts(self._module, self.problem, graph, dropping, tell_and_poll, poll, self._start)
 
 
-def temporal_work(module: CheckedModule) -> TemporalWork | None:
-    """The work on the temporal properties of a module; None if it has none.
+def temporal_work(module: CheckedModule, start: State | None = None) -> TemporalWork | None:
+    """The work on the temporal properties of a module; None if it has none. `start` replaces the initial states.
 
     Raises ModelError for a view or a symmetry (KMC352), TautologyError for a property that nothing can refute (KMC353),
     and SpecError for a formula that cannot be checked.
@@ -70,7 +74,7 @@ def temporal_work(module: CheckedModule) -> TemporalWork | None:
     for part in module.temporal:
         if part.property_name in problem.tautologies and part.property_name not in judged:
             refuse_tautology(part.property_name, part.formula.place)
-    return TemporalWork(module, problem)
+    return TemporalWork(module, problem, start)
 
 
 def _reduction(definition: OperatorDefinition | None) -> Reduction | None:

@@ -43,13 +43,16 @@ def least_step(program: ModuleProgram, source: State, is_wanted: Callable[[State
 
 
 class ModuleTraces:
-    """The traces to the findings of one search."""
+    """The traces to the findings of one search; they begin in `start`, if one was given."""
 
-    def __init__(self, module: CheckedModule, states: ModuleStates, graph: StateGraph) -> None:
+    def __init__(
+        self, module: CheckedModule, states: ModuleStates, graph: StateGraph, start: State | None = None
+    ) -> None:
         self._module = module
         self._program = module.program
         self._states = states
         self._graph = graph
+        self._start = start
 
     def trace_of(self, finding: Finding) -> Trace:
         """Return the trace that shows a finding."""
@@ -57,7 +60,8 @@ class ModuleTraces:
         if finding.index is None:
             classes.append(finding.state)
         breaks = self._breaking(finding.name) if finding.is_step and finding.name is not None else None
-        initial = (state for state in self._program.initial_states() if self._states.is_same(state, classes[0]))
+        beginnings = self._program.initial_states() if self._start is None else (self._start,)
+        initial = (state for state in beginnings if self._states.is_same(state, classes[0]))
         steps = [TraceStep(min(initial, key=value_key))]
         for position, wanted in enumerate(classes[1:], start=2):
             steps.append(self._least_step(steps[-1].state, wanted, breaks if position == len(classes) else None))

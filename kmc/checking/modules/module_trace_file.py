@@ -17,10 +17,10 @@ from kmc.tla.run.program import ModuleProgram, State
 from kmc.tla.values.kinds import FunctionValue
 from kmc.tla.values.texts import tree_of
 from kmc.trace.tla_text import parse_value
-from kmc.trace.untyped_trace import TLA, FileStep, TraceFile
+from kmc.trace.untyped_trace import GIVEN, TLA, FileStep, TraceFile
 
 
-def module_trace_file(module: CheckedModule, violation: Violation) -> TraceFile:
+def module_trace_file(module: CheckedModule, violation: Violation, *, is_start_given: bool = False) -> TraceFile:
     """Return the trace in the form for files: its variables, or the fields of ALIAS where the model has one."""
     model, trace = module.model, violation.trace
     about = {
@@ -30,13 +30,14 @@ def module_trace_file(module: CheckedModule, violation: Violation) -> TraceFile:
         "status": violation.verdict.value,
         "property": violation.name or "",
         "digest": model.digest,
+        "start": GIVEN if is_start_given else "",
         "kmc_version": __version__,
     }
     aliased = _aliased(module.program, trace)
     alias = module.program.model.alias
     if aliased is not None and alias is not None:
         about["alias"] = alias.name
-    shown = aliased or [_variables(module.program, step.state) for step in trace.steps]
+    shown = aliased or [variables_of(module.program, step.state) for step in trace.steps]
     actions = _definitions(module.program)
     steps = tuple(
         _file_step(step, variables, actions.get(step.action or ""))
@@ -59,7 +60,8 @@ def alias_warnings(module: CheckedModule, file: TraceFile) -> tuple[str, ...]:
     return (f"ALIAS {alias.name} is not a record in every state of the trace, so the trace shows the variables.",)
 
 
-def _variables(program: ModuleProgram, state: State) -> dict[str, Tla]:
+def variables_of(program: ModuleProgram, state: State) -> dict[str, Tla]:
+    """Return the variables of a state, as neutral trees."""
     return dict(zip(program.model.variables, map(tree_of, state), strict=True))
 
 
@@ -86,7 +88,7 @@ def _file_step(step: TraceStep, variables: Mapping[str, Tla], action: OperatorDe
     if step.action is None:
         return FileStep(variables)
     place = None if action is None else _place(action)
-    arguments = _arguments(step.label, action)
+    arguments = arguments_of_label(step.label, action)
     if arguments is None:
         return FileStep(variables, step.label, (), place)
     return FileStep(variables, step.action, arguments, place)
@@ -96,7 +98,7 @@ def _place(action: OperatorDefinition) -> Span:
     return replace(action.place, path=Path(action.place.path).stem)
 
 
-def _arguments(label: str, action: OperatorDefinition | None) -> tuple[tuple[str, Tla], ...] | None:
+def arguments_of_label(label: str, action: OperatorDefinition | None) -> tuple[tuple[str, Tla], ...] | None:
     """Return the arguments in a label, by the names of the parameters; None where they do not fit."""
     name = action_of(label)
     if name == label:

@@ -26,6 +26,7 @@ from kmc.cli.modules.module_argument import (
     engine_of,
     is_module,
     refuse_other_options,
+    saved_sets,
 )
 from kmc.cli.options.check_options import CheckOptions
 from kmc.cli.options.completion import MODEL_TYPE, SPEC_TYPE
@@ -200,13 +201,15 @@ def check(context: click.Context, /, **given: Any) -> int:
     options = CheckOptions(words=without_secrets(context.obj or ()), **given)
     if options.as_json and options.output == GITHUB:
         raise click.UsageError("--json prints one object, and no annotations: leave out --format github")
+    if not is_module(options.spec):
+        if wishes.is_given:
+            return _check_all(options, wishes)
+        options = _with_meant_spec(options)
     if is_module(options.spec):
         options = replace(options, engine=engine_of(context))
         refuse_other_options(context, CHECK_OPTIONS if options.engine == Engine.PYTHON.value else NATIVE_OPTIONS)
-    elif wishes.is_given:
-        return _check_all(options, wishes)
     else:
-        options = with_implied_options(_with_meant_spec(options))
+        options = with_implied_options(options)
     refuse_unwritable(options.junit)
     if options.junit is not None:
         write_unfinished(options.junit, junit_begun(options.spec or options.resume or "", options.model))
@@ -229,7 +232,8 @@ def _with_meant_spec(options: CheckOptions) -> CheckOptions:
     """The options with the spec that is meant, where it is that of a trace, or the only one in a folder; it is said."""
     if options.start is not None and not options.spec and options.resume is None:
         spec, model = spec_of_start(options.start, options.run_dir, quiet=options.quiet)
-        return replace(options, spec=spec, model=model)
+        sets = (*saved_sets(model), *options.sets) if is_module(spec) else options.sets
+        return replace(options, spec=spec, model=model, sets=sets)
     only = only_spec_in(options.spec) if options.spec else None
     if only is None:
         return options

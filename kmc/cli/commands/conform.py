@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ import click
 from rich.text import Text
 
 from kmc.checking.result_json import error_json
+from kmc.cli.modules.module_argument import CONFORM_OPTIONS, configuration_of, is_module, refuse_other_options
 from kmc.cli.options.completion import SPEC_TYPE
 from kmc.cli.options.shared_options import debug_option, json_option
 from kmc.cli.text.console import say, show, stderr, table
@@ -21,7 +24,6 @@ from kmc.error_text import shown_path
 from kmc.errors import ExitStatus, KmcError
 from kmc.frontend.loader import Spec
 from kmc.frontend.shipped import find_spec_root
-from kmc.reference.conformance.corpus import read_corpus
 from kmc.reference.conformance.edges import ConformanceReport, Difference, DifferenceKind, StepsOf, interpreted_steps
 from kmc.reference.conformance.edges import conform as compare
 from kmc.reference.states.differences import Part
@@ -36,6 +38,7 @@ Examples:
   kmc conform kraft tests/data/edges/kraft-a.json.gz
   kmc conform kraft tests/data/edges/*.json.gz --limit 50
   kmc conform ./my_spec corpus.json --json | jq '.corpora[].differences'
+  kmc conform Lease.tla Lease.cfg lease.dot           a TLA+ module, with what TLC dumped of it
 
 \b
 Exit status: 0 no difference; 12 a difference, as for a violated invariant: the claim
@@ -56,19 +59,27 @@ that the spec is the TLA+ spec fails in some state. 150, 151 as for `kmc check`.
 @click.option("--limit", metavar="N", type=click.IntRange(min=1), help="Compare the first N source states of each.")
 @json_option
 @debug_option
-def conform(spec: str, corpora: tuple[str, ...], engine: str, limit: int | None, as_json: bool) -> int:
+@click.pass_context
+def conform(
+    context: click.Context, /, spec: str, corpora: tuple[str, ...], engine: str, limit: int | None, as_json: bool
+) -> int:
     """Compare SPEC with the TLA+ spec that it mirrors, on the states in each CORPUS.
 
     A corpus holds states and, for each, all its successors as TLC computed them, with their actions and how often each
     is generated. With the corpus's constants, the spec must give the same successors with the same multiplicities, on
     either engine. A corpus holds its source states in random order, so --limit gives a fair sample.
+
+    SPEC may be a TLA+ module. Its .cfg file may stand before the first CORPUS, and a CORPUS may be the state graph that
+    TLC wrote with -dump dot,actionlabels FILE.
     """
     reports: list[ConformanceReport] = []
     try:
-        root = find_spec_root(spec)
-        steps_of = _engine(engine)
-        for corpus in corpora:
-            reports.append(_compared(root, Path(corpus), steps_of, limit))
+        if is_module(spec):
+            refuse_other_options(context, CONFORM_OPTIONS)
+            compared = _of_module(spec, corpora, limit)
+        else:
+            compared = _of_spec(spec, corpora, engine, limit)
+        reports.extend(compared)
     except KmcError as error:
         if as_json:
             say(json.dumps(_object(engine, reports, error), indent=2))
@@ -91,18 +102,47 @@ def _engine(name: str) -> Callable[[Spec], StepsOf]:
     return compiled_steps
 
 
-def _compared(root: Path, corpus: Path, engine: Callable[[Spec], StepsOf], limit: int | None) -> ConformanceReport:
+def _of_spec(spec: str, corpora: Sequence[str], engine: str, limit: int | None) -> Iterator[ConformanceReport]:
+    """Compare a spec with each corpus."""
+    root = find_spec_root(spec)
+    steps_of = _engine(engine)
+    for corpus in map(Path, corpora):
+        with _progress(corpus) as progress:
+            report = compare(root, corpus, limit=limit, progress=progress, engine=steps_of)
+        yield report
+
+
+def _of_module(spec: str, corpora: Sequence[str], limit: int | None) -> Iterator[ConformanceReport]:
+    """Compare a TLA+ module with each corpus."""
+    # Imported here, because the comparison of a spec in Python does not need the layer of TLA+.
+    from kmc.checking.modules.check_module import ModuleRequest, load_module
+    from kmc.checking.modules.module_conformance import module_conforms
+
+    model = corpora[0] if corpora[0].endswith(".cfg") else None
+    named = corpora if model is None else corpora[1:]
+    if not named:
+        raise click.UsageError("Missing argument 'CORPUS...'.")
+    request = ModuleRequest(Path(spec), configuration_of(spec, model))
+    for corpus in map(Path, named):
+        with _progress(corpus) as progress:
+            report = module_conforms(partial(load_module, request), corpus, limit=limit, progress=progress)
+        yield report
+
+
+@contextmanager
+def _progress(corpus: Path) -> Iterator[Callable[[int, int], None]]:
     with StatusLine(stderr()) as line:
 
         def progress(done: int, total: int) -> None:
             if line.is_due():
                 line.update(f"{corpus.name}: {done:,} of {total:,} source states compared.")
 
-        return compare(root, corpus, limit=limit, progress=progress, engine=engine)
+        yield progress
 
 
 def _report_lines(spec: str, engine: str, report: ConformanceReport) -> Iterator[Text | str]:
-    yield f"{spec} against {shown_path(report.corpus)} ({report.constants}), engine {engine}"
+    constants = f" ({report.constants})" if report.constants else ""
+    yield f"{spec} against {shown_path(report.corpus)}{constants}, engine {engine}"
     header = ("action", "sources", "edges", "generated")
     rows = [
         (count.action, f"{count.sources:,}", f"{count.edges:,}", f"{count.generated:,}") for count in report.actions
@@ -130,7 +170,7 @@ def _difference_lines(report: ConformanceReport) -> Iterator[Text | str]:
     ]
     if not by_source:
         return
-    corpus = read_corpus(report.corpus)
+    corpus = report.read
     for number, differences in by_source[:SHOWN_SOURCES_MAX]:
         yield Text(f"State {number} of the corpus:", "bold")
         yield from state_lines(corpus.variables, corpus.variables_of(number))

@@ -10,13 +10,13 @@ from typing import Any
 import click
 
 from kmc.checking.model_choice import choose_model
-from kmc.cli.modules.module_argument import is_module
+from kmc.cli.modules.module_argument import is_module, is_trace_of_module
 from kmc.cli.options.shared_options import debug_option, json_option, set_option
 from kmc.cli.saved.saved_runs import ITF_NAME, recorded_spec
 from kmc.cli.saved.trace_place import LAST, RUN_DIR, TracePlace, trace_place
-from kmc.cli.saved.traced_model import model_of_trace
+from kmc.cli.saved.traced_model import model_of_trace, no_state_follows
 from kmc.cli.text.console import say, show, stderr, stdout
-from kmc.errors import CommandLineError, ExitStatus
+from kmc.errors import ExitStatus
 from kmc.frontend.model import Model
 from kmc.frontend.shipped import is_there, manifest_of
 from kmc.frontend.typed_expression import SUCCESSOR, Expression, expression, names_of
@@ -24,7 +24,7 @@ from kmc.lang.order import ordered
 from kmc.lang.records import State
 from kmc.lang.tla import PYTHON_NAMING, Tla
 from kmc.reference.states.initial import initial_states
-from kmc.trace.files import pick, pick_state
+from kmc.trace.files import pick, pick_state, read_trace
 from kmc.trace.itf import itf_value
 
 _EPILOG = """\b
@@ -84,7 +84,8 @@ def evaluate(
     The state is number N of TRACE, by default the last one. TRACE is a file, the folder of a run, or `last` for the
     newest run with a trace. With SPEC and MODEL, it is the initial state.
 
-    SPEC may be a TLA+ module: kmc eval X.tla X.cfg EXPR evaluates an expression of TLA+ in its initial state.
+    SPEC may be a TLA+ module: kmc eval X.tla X.cfg EXPR evaluates an expression of TLA+ in its initial state. In a
+    trace of a module, primed variables are those of the state after it.
 
     EXPR may name what the spec's files define, the members of its sets (n1), the state (st), the state after it in the
     trace (nxt), and the fields of the state without `st.`. The name of a property says whether that holds.
@@ -96,11 +97,18 @@ def evaluate(
         from kmc.cli.modules.evaluating import evaluate_in_module
 
         return evaluate_in_module(words, sets, as_json=as_json)
+    if len(words) == 2 and _is_trace(words[0]):
+        place = trace_place(words[0], run_dir)
+        if is_trace_of_module(read_trace(place.path), spec):
+            # Imported here, as above.
+            from kmc.cli.modules.evaluating import evaluate_in_trace
+
+            return evaluate_in_trace(place, words[1], spec, model, sets, as_json=as_json)
     point = _place(words, spec, model, sets, run_dir)
     asked = expression(point.model.spec, words[-1])
     if asked.needs_successor and point.successor is None:
         help_line = f"'{SUCCESSOR}' is the state after it: ask in an earlier state of a trace"
-        raise CommandLineError("KMC644", f"no state follows {point.sentence}", asked.place, help_line)
+        raise no_state_follows(point.sentence, asked.place, help_line)
     tree = _tree(point.model, asked, asked.value(point.state, point.successor))
     if as_json:
         say(json.dumps(_object(point, asked, tree), indent=2))

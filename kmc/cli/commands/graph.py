@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from kmc.checking.model_choice import choose_model
+from kmc.cli.modules.module_argument import configuration_of, is_module
 from kmc.cli.options.completion import MODEL_TYPE, SPEC_TYPE
 from kmc.cli.options.shared_options import debug_option, set_option
 from kmc.cli.text.console import say
 from kmc.errors import ExitStatus
+
+if TYPE_CHECKING:
+    from networkx import MultiDiGraph
 
 STATES_MAX = 10_000
 
@@ -20,6 +26,7 @@ Examples:
   kmc graph die_hard --format dot | dot -Tsvg > die_hard.svg
   kmc graph two_phase_commit --format json > graph.json
   kmc graph kraft smoke --max-states 50000 > kraft.graphml
+  kmc graph Lease.tla --format dot > lease.dot      a TLA+ module, with Lease.cfg beside it
 
 \b
 In Python: networkx.read_graphml("die_hard.graphml"), or for JSON
@@ -56,15 +63,15 @@ def graph(spec: str, model: str | None, sets: tuple[str, ...], output: str, max_
     """Print all states of a model, and all steps between them, as a graph.
 
     A node has a state with its level, an edge the action with its arguments. Two states are one node if their values
-    are equal: views and symmetry merge none. Properties are not checked.
+    are equal: views and symmetry merge none. Properties are not checked. SPEC may be a TLA+ module, and MODEL its .cfg
+    file.
     """
     # Imported here, because networkx takes a tenth of a second.
     import networkx
 
-    from kmc.reference.states.digraph import state_digraph
     from kmc.views.dot import dot_of
 
-    digraph = state_digraph(choose_model(spec, model, sets).model, max_states)
+    digraph = _graph_of(spec, model, sets, max_states)
     if output == "dot":
         say(dot_of(digraph).rstrip("\n"))
     elif output == "json":
@@ -72,3 +79,16 @@ def graph(spec: str, model: str | None, sets: tuple[str, ...], output: str, max_
     else:
         say("\n".join(networkx.generate_graphml(digraph)))
     return ExitStatus.OK
+
+
+def _graph_of(spec: str, model: str | None, sets: tuple[str, ...], max_states: int) -> MultiDiGraph:
+    if not is_module(spec):
+        from kmc.reference.states.digraph import state_digraph
+
+        return state_digraph(choose_model(spec, model, sets).model, max_states)
+    # Imported here, because the graph of a spec in Python does not need the layer of TLA+.
+    from kmc.checking.modules.check_module import ModuleRequest, load_runnable_module
+    from kmc.checking.modules.module_digraph import module_digraph
+
+    module = load_runnable_module(ModuleRequest(Path(spec), configuration_of(spec, model), sets))
+    return module_digraph(module, max_states)

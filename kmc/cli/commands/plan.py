@@ -20,6 +20,7 @@ from kmc.bench.processes import run_job
 from kmc.checking.memory_need import BESIDES_BYTES, table_bytes
 from kmc.checking.model_choice import choose_model
 from kmc.checking.unread.savings import Savings, unread_savings
+from kmc.cli.modules.module_argument import PLAN_OPTIONS, is_module, refuse_other_options
 from kmc.cli.options.completion import MODEL_TYPE, SPEC_TYPE
 from kmc.cli.options.shared_options import debug_option, json_option, set_option
 from kmc.cli.text.console import say, show, stderr
@@ -31,6 +32,7 @@ from kmc.process import available_bytes
 from kmc.unexplained import Unexplained, try_explaining
 
 SAMPLE_STATES = 3_000_000
+MODULE_SAMPLE_STATES = 20_000
 
 _CORES = (16, 64)
 _SCALING = 0.7
@@ -52,6 +54,7 @@ Examples:
   kmc plan kip_996 large
   kmc plan kraft two_elections --sample 20000000      a larger sample, a better estimate
   kmc plan kraft standard --set MaxElections=3 --json
+  kmc plan Lease.tla                                   a TLA+ module, for the interpreter
 
 \b
 Exit status: 0 an estimate was made, which proves nothing; 2 wrong command line, 150 spec, 151 model file.
@@ -62,21 +65,31 @@ Exit status: 0 an estimate was made, which proves nothing; 2 wrong command line,
 @click.argument("spec", type=SPEC_TYPE)
 @click.argument("model", type=MODEL_TYPE, required=False)
 @set_option
-@click.option("--sample", metavar="N", type=click.IntRange(1000), default=SAMPLE_STATES, show_default=True,
-              help="Explore the first levels until they have N states.")  # fmt: skip
+@click.option("--sample", metavar="N", type=click.IntRange(1000),
+              help="Explore the first levels until they have N states.  "
+                   f"[default: {SAMPLE_STATES}; for a TLA+ module: {MODULE_SAMPLE_STATES}]")  # fmt: skip
 @click.option("--threads", metavar="N", type=click.IntRange(1, 64), help="Threads of the sample; default: all cores.")
 @click.option("--unread/--no-unread", "looks_for_unread", default=True, show_default=True,
               help="Look for what nothing reads any more, for ten seconds at most.")  # fmt: skip
 @json_option
 @click.option("--quiet", is_flag=True, help="No progress.")
 @debug_option
-def plan(**given: Any) -> int:
+@click.pass_context
+def plan(context: click.Context, /, **given: Any) -> int:
     """Explore the first levels of MODEL of SPEC, and extrapolate their growth: states, memory, disk and time.
 
     The output says whether this machine suffices, and names the command to type. It warns of fields and messages
-    that no guard and no property reads any more, with what dropping them would save.
+    that no guard and no property reads any more, with what dropping them would save. SPEC may be a TLA+ module, and
+    MODEL its .cfg file.
     """
-    estimate = _planned(given)
+    if is_module(given["spec"]):
+        refuse_other_options(context, PLAN_OPTIONS)
+        # Imported here, because the plan of a spec in Python does not need the layer of TLA+.
+        from kmc.cli.modules.planning import module_estimate
+
+        estimate = module_estimate(given, given["sample"] or MODULE_SAMPLE_STATES)
+    else:
+        estimate = _planned({**given, "sample": given["sample"] or SAMPLE_STATES})
     if given["as_json"]:
         say(json.dumps(estimate, indent=2))
     else:
@@ -113,6 +126,7 @@ def _planned(given: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "spec": model.spec.name,
         "model": model.name,
+        "engine": NATIVE,
         "sample": {
             "states": sample["distinct"],
             "levels": len(sample["levels"]),
@@ -155,7 +169,7 @@ def _lines(estimate: Mapping[str, Any]) -> Iterator[str]:
     sample, growth, needs = estimate["sample"], estimate["forecast"], estimate["needs"]
     yield (
         f"Sample: {sample['states']:,} states in {sample['levels']} levels, "
-        f"{seconds_in_words(sample['seconds'])} on {sample['threads']} threads."
+        f"{seconds_in_words(sample['seconds'])} on {sample['threads']} thread{'s' * (sample['threads'] != 1)}."
     )
     if sample["findings"]:
         yield (
@@ -176,11 +190,13 @@ def _lines(estimate: Mapping[str, Any]) -> Iterator[str]:
     elif growth["states_high"] is None:
         yield "The figures that follow are for the sample: the model needs more."
     for key, title in (("memory_bytes", "In memory"), ("disk_bytes", "On disk, with --shards")):
+        if needs[-1][key] is None:
+            continue
         yield f"{title}: {' to '.join(dict.fromkeys(bytes_in_words(need[key]) for need in needs))}."
     for cores_ in needs[-1]["seconds_by_cores"] if not growth["is_exact"] else ():
         times = dict.fromkeys(seconds_in_words(need["seconds_by_cores"][cores_]) for need in needs)
         how = "" if cores_ == str(sample["threads"]) else f", if they scale at {_SCALING:.0%}"
-        yield f"On {cores_} cores: {' to '.join(times)}{how}."
+        yield f"On {cores_} core{'s' * (cores_ != '1')}: {' to '.join(times)}{how}."
     if estimate["unread"]:
         yield from _unread_lines(estimate["unread"])
     yield from _advice(estimate)
@@ -211,6 +227,9 @@ def _advice(estimate: Mapping[str, Any]) -> Iterator[str]:
     )
     if worst <= free * _MEMORY_SHARE and (estimate["expected_states"] or growth["states_high"] is not None):
         yield f"This machine suffices ({bytes_in_words(free)} of memory free): {words}"
+    elif estimate["engine"] != NATIVE:
+        yield f"Memory may not suffice for the interpreter ({bytes_in_words(free)} free): {words} --memory SIZE"
+        yield "A translation needs some bytes a state, and takes a hundredth of the time: kmc translate MODULE FOLDER"
     else:
         yield f"Memory may not suffice ({bytes_in_words(free)} free). With its states on disk: {words} --shards 16"
         yield f"On a cluster: {words} --spark MASTER --run-dir A_FOLDER_THAT_ALL_HOSTS_SEE"

@@ -21,7 +21,13 @@ from kmc.checking.explained_trace import ExplainedTrace
 from kmc.checking.model_choice import choose_model, start_state
 from kmc.checking.result_json import UNEXPLAINED, error_json, violation_json
 from kmc.checking.result_text import violation_lines
-from kmc.cli.modules.module_argument import SIMULATE_OPTIONS, configuration_of, is_module, refuse_other_options
+from kmc.cli.modules.module_argument import (
+    SIMULATE_OPTIONS,
+    configuration_of,
+    is_module,
+    refuse_other_options,
+    saved_sets,
+)
 from kmc.cli.options.completion import MODEL_TYPE, SPEC_TYPE
 from kmc.cli.options.shared_options import (
     color_option,
@@ -159,11 +165,12 @@ def simulate(context: click.Context, /, **given: Any) -> int:
     """
     options = SimulateOptions(words=tuple(context.obj or ()), **given)
     try:
-        if is_module(options.spec):
-            refuse_other_options(context, SIMULATE_OPTIONS)
         if options.start is not None and not options.spec:
             spec, model = spec_of_start(options.start, options.run_dir, quiet=options.quiet)
-            options = replace(options, spec=spec, model=model)
+            sets = (*saved_sets(model), *options.sets) if is_module(spec) else options.sets
+            options = replace(options, spec=spec, model=model, sets=sets)
+        if is_module(options.spec):
+            refuse_other_options(context, SIMULATE_OPTIONS)
         start, settled_words = settle_start(options.start, options.words, options.run_dir)
         options = replace(options, start=start, words=settled_words)
         done = _run(options)
@@ -208,17 +215,19 @@ def _module_of(options: SimulateOptions) -> _Subject:
     from kmc.checking.modules.check_module import ModuleRequest, configuration_text, load_module, require_behaviour
     from kmc.checking.modules.module_counterexample import module_counterexample
     from kmc.checking.modules.module_simulation import ModuleSimulation
+    from kmc.cli.modules.traced import start_in_module
 
     path = configuration_of(options.spec, options.model)
     request = ModuleRequest(Path(options.spec), path, options.sets, deadlock=options.deadlock)
     module = load_module(request)
     require_behaviour(module)
+    start, warnings = start_in_module(options.start, module)
     return _Subject(
         module.model,
-        tuple(module.program.model.warnings),
+        (*warnings, *module.program.model.warnings),
         configuration_text(request),
-        lambda walk: ModuleSimulation(module, walk).run(),
-        lambda violation: module_counterexample(module, violation),
+        lambda walk: ModuleSimulation(module, walk, start).run(),
+        lambda violation: module_counterexample(module, violation, start),
     )
 
 

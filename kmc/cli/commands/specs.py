@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from kmc.checking.model_text import first_line
+from kmc.cli.modules.module_argument import is_module
 from kmc.cli.options.completion import SPEC_TYPE
 from kmc.cli.options.shared_options import debug_option, set_option
 from kmc.cli.text.console import show
@@ -20,6 +21,7 @@ Examples:
   kmc specs                  the shipped specs, such as Kafka's KRaft
   kmc specs kraft            actions, invariants, constants and models of one
   kmc specs ./my_spec        the same for your own
+  kmc specs Lease.tla        a TLA+ module, with Lease.cfg beside it
 """
 
 
@@ -30,10 +32,16 @@ Examples:
 def specs(spec: str | None, sets: tuple[str, ...]) -> int:
     """List the shipped specs, or the declarations of SPEC: actions, properties, constants and models.
 
-    SPEC is the name of a shipped spec or the folder of your own.
+    SPEC is the name of a shipped spec, the folder of your own, or a TLA+ module.
     """
     if spec is None:
         show(_list_lines())
+        return ExitStatus.OK
+    if is_module(spec):
+        # Imported here, because a list of specs does not need the layer of TLA+.
+        from kmc.cli.modules.declarations import module_lines
+
+        show(module_lines(spec, sets))
         return ExitStatus.OK
     # Imported here: these load the compiler, and the list needs none of it.
     from kmc.cli.text.spec_text import loaded, spec_lines

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from kmc.checking.counterexample import trace_lines
 from kmc.checking.model_choice import first_constants
+from kmc.cli.modules.module_argument import is_trace_of_module
 from kmc.cli.options.shared_options import color_option, debug_option, run_dir_option, trace_option
 from kmc.cli.saved.saved_runs import recorded_model, recorded_spec
 from kmc.cli.saved.trace_page import html_option, page_path, write_page
@@ -220,7 +221,8 @@ def _read(place: TracePlace, step: int | None) -> tuple[TraceFile, int | None]:
 
 def _show_as_recorded(place: TracePlace, file: TraceFile, options: TraceOptions) -> None:
     """The trace in a format, or in TLC's style."""
-    if options.spec is not None or options.model is not None:
+    has_spec = options.spec is not None or options.model is not None
+    if has_spec and not is_trace_of_module(file, options.spec):
         file = resolved(file, _spec_of(place, file, options))
     file = chosen_variables(file, options.only, options.hide)
     if options.output != "text":
@@ -288,10 +290,29 @@ def _story(place: TracePlace, options: TraceOptions) -> Story:
     file, folder = read_trace(place.path), place.path.parent
     # TLC's JSON does not say what it is a trace of, but the run beside it does.
     file = replace(file, about={**recorded_model(folder), **file.about})
+    if is_trace_of_module(file, options.spec):
+        return _story_of_module(place, file, options)
     story = story_at(file, options.spec, options.model, recorded_spec(folder), options.prop)
     if options.watch:
         story = watching(story, file, options.spec or recorded_spec(folder), options.model, options.watch)
     return replace(story, commands=_commands(story, place.path, options.model)) if story.spec_word else story
+
+
+def _story_of_module(place: TracePlace, file: TraceFile, options: TraceOptions) -> Story:
+    """The story of a trace of a TLA+ module, from the file alone but for the expressions that are watched."""
+    from kmc.story.from_file import story_of_file
+
+    if options.prop is not None:
+        raise click.UsageError("--property explains a property of a spec in Python: leave it out for a TLA+ module")
+    story = replace(story_of_file(file), notes=())
+    if not options.watch:
+        return story
+    from kmc.cli.modules.traced import watched_values
+    from kmc.story.watched import NO_VALUE, with_values
+
+    known = watched_values(place, options.spec, options.model, options.watch)
+    shown = [{text: NO_VALUE if value is None else value for text, value in values.items()} for values in known]
+    return with_values(story, tuple(known[0]), shown)
 
 
 def _commands(story: Story, path: Path, model: str | None) -> tuple[str, ...]:

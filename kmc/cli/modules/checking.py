@@ -10,6 +10,7 @@ from pathlib import Path
 from kmc.checking.modules.check_module import ModuleRequest, check_loaded_module, load_module
 from kmc.checking.request import Acceptance, Engine
 from kmc.cli.modules.module_argument import configuration_of
+from kmc.cli.modules.traced import start_in_module
 from kmc.cli.options.check_options import CheckOptions
 from kmc.cli.reports.check_report import CheckReport
 from kmc.cli.running.program_start import program_start
@@ -38,6 +39,8 @@ def check_module_as_asked(options: CheckOptions, began: float) -> tuple[CheckRep
         fingerprint_bits=128 if options.fingerprint_bits == "128" else 64,
     )
     module = load_module(request)
+    start, warnings = start_in_module(options.start, module)
+    request = replace(request, start=start, start_name=options.start)
     model = module.model
     folder = None
     if not options.no_run_dir:
@@ -46,7 +49,7 @@ def check_module_as_asked(options: CheckOptions, began: float) -> tuple[CheckRep
     with StatusLine(stderr(), quiet=options.quiet, began=program_start()) as line:
         noting = replace(request, note=line.note)
         with compiling_shown(line) if request.engine is Engine.NATIVE else nullcontext():
-            outcome = check_loaded_module(noting, module, Progress(line, scale=scale))
+            outcome = check_loaded_module(noting, module, Progress(line, scale=scale), warnings)
     trace_path = folder.path / ITF_NAME if folder is not None and outcome.example is not None else None
     if outcome.example is not None:
         outcome.example.commands = (command_again(options.words),)

@@ -8,23 +8,53 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
-from kmc.checking.request import Engine
 from kmc.errors import CommandLineError
 from kmc.frontend.shipped import is_there
+from kmc.trace.untyped_trace import TLA, TraceFile
 
 SUFFIX = ".tla"
+_SET = "\\* --set "
+_SAVED_MODEL = "model.cfg"
+_INTERPRETER = "python"
 
-_SHARED = ("sets", "timeout", "memory", "deadlock", "as_json", "trace_mode", "width", "run_dir", "no_run_dir", "quiet")
+_SHARED = (
+    "sets",
+    "start",
+    "timeout",
+    "memory",
+    "deadlock",
+    "as_json",
+    "trace_mode",
+    "width",
+    "run_dir",
+    "no_run_dir",
+    "quiet",
+)
 CHECK_OPTIONS = frozenset(
     (*_SHARED, "max_depth", "max_states", "bounded_ok", "keep_going", "strict", "output", "junit", "levels")
 )
-NATIVE_OPTIONS = frozenset((*CHECK_OPTIONS, "engine", "threads", "fingerprint_bits"))
+NATIVE_OPTIONS = (CHECK_OPTIONS - {"start"}) | {"engine", "threads", "fingerprint_bits"}
+CONFORM_OPTIONS = frozenset(("limit", "as_json"))
+PLAN_OPTIONS = frozenset(("sets", "sample", "as_json", "quiet"))
 SIMULATE_OPTIONS = frozenset((*_SHARED, "seed", "depth", "number"))
 
 
 def is_module(word: str | None) -> bool:
     """Return whether a SPEC is a TLA+ module: a path that ends with `.tla`."""
     return word is not None and Path(word).suffix == SUFFIX
+
+
+def is_trace_of_module(file: TraceFile, spec: str | None) -> bool:
+    """Return whether a trace is one of a TLA+ module; a `spec` that is given decides."""
+    return is_module(spec) if spec is not None else file.about.get("language") == TLA
+
+
+def saved_sets(model: str | None) -> tuple[str, ...]:
+    """Return the values of constants that the command line of a run gave: its saved model has them as comments."""
+    if model is None or Path(model).name != _SAVED_MODEL or not is_there(Path(model).is_file):
+        return ()
+    lines = Path(model).read_text(encoding="utf-8").splitlines()
+    return tuple(line.removeprefix(_SET) for line in lines if line.startswith(_SET))
 
 
 def configuration_of(module: str, model: str | None) -> Path | None:
@@ -45,7 +75,7 @@ def configuration_of(module: str, model: str | None) -> Path | None:
 def engine_of(context: click.Context) -> str:
     """Return the engine that checks a module: the interpreter, unless the command line names another one."""
     is_given = context.get_parameter_source("engine") is ParameterSource.COMMANDLINE
-    return str(context.params["engine"]) if is_given else Engine.PYTHON.value
+    return str(context.params["engine"]) if is_given else _INTERPRETER
 
 
 def refuse_other_options(context: click.Context, known: Collection[str]) -> None:
@@ -57,7 +87,7 @@ def refuse_other_options(context: click.Context, known: Collection[str]) -> None
         and parameter.name not in known
         and parameter.name not in ("debug", "color")
         and context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
-        and not (parameter.name == "engine" and context.params.get("engine") == "python")
+        and not (parameter.name == "engine" and context.params.get("engine") == _INTERPRETER)
     ]
     if given:
         raise CommandLineError(

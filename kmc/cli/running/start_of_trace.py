@@ -17,6 +17,7 @@ from kmc.error_text import shown_path
 from kmc.frontend.shipped import find_spec_root, manifest_of
 from kmc.model_files.model_file import render_cfg
 from kmc.trace.files import pick
+from kmc.trace.untyped_trace import TLA
 
 
 def spec_of_start(start: str, run_dir: str, *, quiet: bool) -> tuple[str, str | None]:
@@ -29,7 +30,11 @@ def spec_of_start(start: str, run_dir: str, *, quiet: bool) -> tuple[str, str | 
     folder = place.path.parent
     recorded = recorded_spec(folder)
     spec = shown_path(recorded) if recorded is not None else spec_of_trace(file, f"name the spec before --from {start}")
-    model = _model(spec, file.about, folder / MODEL_NAME)
+    if file.about.get("language") == TLA:
+        saved = folder / MODEL_NAME
+        model = shown_path(saved) if recorded is not None and saved.is_file() else None
+    else:
+        model = _model(spec, file.about, folder / MODEL_NAME)
     if not quiet:
         show([f"{start} is a trace of {' '.join(filter(None, (spec, model)))}, which is checked."], stderr())
     return spec, model

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from kmc.errors import CommandLineError
+from kmc.errors import CommandLineError, Span
 from kmc.frontend.binding import bind, bind_all
 from kmc.frontend.model import Model
 from kmc.frontend.shipped import find_model, find_spec_root
@@ -38,6 +38,11 @@ def spec_of_trace(file: TraceFile, remedy: str) -> str:
     if name is None:
         raise CommandLineError("KMC660", f"{file.shown_path} does not say which spec it is a trace of", help=remedy)
     return name
+
+
+def no_state_follows(where: str, place: Span, help: str) -> CommandLineError:
+    """Return the error of an expression of a step in a state that no other one follows, KMC644."""
+    return CommandLineError("KMC644", f"no state follows {where}", place, help)
 
 
 def _recorded_file(text: str, file: TraceFile) -> ModelFile:

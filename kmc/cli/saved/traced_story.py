@@ -22,7 +22,7 @@ from kmc.story.retaken import Retaken, retake
 from kmc.story.tell import tell
 from kmc.story.watched import expressions_of, refuse_without_value, watched
 from kmc.trace.files import closing_of, to_trace
-from kmc.trace.untyped_trace import TLA, TraceFile
+from kmc.trace.untyped_trace import TraceFile
 
 
 def traced_story(file: TraceFile, spec: str | None = None, model: str | None = None, prop: str | None = None) -> Story:
@@ -50,8 +50,6 @@ def story_at(
     """
     if spec is not None or model is not None or prop is not None:
         return traced_story(file, spec or recorded, model, prop)
-    if file.about.get("language") == TLA:
-        return replace(story_of_file(file), notes=())
     try:
         return traced_story(file, recorded)
     except CommandLineError as error:

@@ -10,7 +10,7 @@ import os
 import re
 import sys
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Any, TextIO
 
@@ -187,6 +187,15 @@ def definitions(rows: Iterable[tuple[str, str]], *, width: int | None = None, in
         lines.append((" " * indent + term.ljust(at - indent) + first).rstrip())
         lines += [" " * at + line for line in rest]
     return lines
+
+
+def section(title: str, rows: Iterable[tuple[str, str]]) -> Iterator[Text | str]:
+    """Yield a title with its terms and their meanings below it; nothing without any."""
+    listed = list(rows)
+    if listed:
+        yield ""
+        yield Text(title, "bold")
+        yield from definitions(listed)
 
 
 def indent_below(head: str, text: str, *, width: int | None = None) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
@@ -11,7 +11,7 @@ from kmc.actions.abstraction import Abstraction
 from kmc.actions.action import Action, Fairness, Parameter
 from kmc.checking.model_choice import first_constants, override
 from kmc.checking.model_text import constant_value, first_line
-from kmc.cli.text.console import definitions
+from kmc.cli.text.console import section
 from kmc.compiler.checks.kinds.spec_kinds import check_kinds
 from kmc.compiler.checks.spec_warnings import shared_members, spec_warnings
 from kmc.error_text import shown_path
@@ -47,42 +47,34 @@ def spec_lines(spec: Spec, manifest: Manifest | None, typed: str) -> Iterator[Te
     """Everything that a spec declares, and its models; `typed` is the word for the spec on the command line."""
     yield Text.assemble((spec.name, _HEAD), f"  {first_line(spec.doc)}")
     yield f"  {shown_path(spec.root)}"
-    yield from _section("Constants", [_constant(constant) for constant in spec.constants.values()])
+    yield from section("Constants", [_constant(constant) for constant in spec.constants.values()])
     yield from _placeholders(spec)
-    yield from _section("Actions", [(_signature(action), _about(action)) for action in spec.actions])
+    yield from section("Actions", [(_signature(action), _about(action)) for action in spec.actions])
     others = [(_signature(action), _about(action)) for action in spec.other_actions]
-    yield from _section("Actions that are not part of the next-state relation", others)
+    yield from section("Actions that are not part of the next-state relation", others)
     fair = [(declared.name, first_line(declared.doc)) for declared in spec.specifications.values()]
-    yield from _section("Specifications, with their fairness", fair)
+    yield from section("Specifications, with their fairness", fair)
     for title, kind in _PREDICATES:
         declared = [prop for prop in spec.properties.values() if isinstance(prop, kind)]
-        yield from _section(title, [(prop.name, first_line(prop.doc)) for prop in declared])
-    yield from _section("Views", [_view(view) for view in spec.properties.values() if isinstance(view, View)])
+        yield from section(title, [(prop.name, first_line(prop.doc)) for prop in declared])
+    yield from section("Views", [_view(view) for view in spec.properties.values() if isinstance(view, View)])
     abstractions = [abstraction for abstraction in spec.properties.values() if isinstance(abstraction, Abstraction)]
     rows = [(abstraction.name, first_line(abstraction.doc)) for abstraction in abstractions]
-    yield from _section("Abstractions (a model chooses them)", rows)
+    yield from section("Abstractions (a model chooses them)", rows)
     sets = [group for group in spec.properties.values() if isinstance(group, SymmetrySet)]
-    yield from _section(
+    yield from section(
         "Symmetry sets", [(s.name, "permutes " + ", ".join(c.__name__ for c in s.classes)) for s in sets]
     )
-    yield from _section("Notes", [(note, "") for note in shared_members(spec)])
+    yield from section("Notes", [(note, "") for note in shared_members(spec)])
     for warning in spec_warnings(spec, shown_path):
         yield ""
         yield f"Warning: {warning}"
     if manifest is not None:
-        yield from _section("Models", [row for model in manifest.models.values() for row in _model(model)])
-        yield from _section("Findings", [row for model in manifest.findings.values() for row in _model(model)])
-        yield from _section("Mutants", [row for model in manifest.mutants.values() for row in _model(model)])
+        yield from section("Models", [row for model in manifest.models.values() for row in _model(model)])
+        yield from section("Findings", [row for model in manifest.findings.values() for row in _model(model)])
+        yield from section("Mutants", [row for model in manifest.mutants.values() for row in _model(model)])
         yield ""
         yield "Check one: " + shlex.join(["kmc", "check", typed, next(iter(manifest.entries), "")])
-
-
-def _section(title: str, rows: Iterable[tuple[str, str]]) -> Iterator[Text | str]:
-    listed = list(rows)
-    if listed:
-        yield ""
-        yield Text(title, _HEAD)
-        yield from definitions(listed)
 
 
 def _constant(constant: Constant) -> tuple[str, str]:

@@ -48,7 +48,11 @@ class SourceState:
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """A corpus as read; `states` are undecoded. Actions are those of the TLA+ spec, also those that never fire."""
+    """A corpus as read; `states` are undecoded. Actions are those of the TLA+ spec, also those that never fire.
+
+    A dump of TLC (`is_dump`) names no constants, has the steps within the constraints only, and numbers its parameters;
+    an old one has none.
+    """
 
     path: Path
     model: str
@@ -57,6 +61,8 @@ class Corpus:
     actions: tuple[str, ...]
     states: tuple[Mapping[str, Any], ...]
     sources: tuple[SourceState, ...]
+    is_dump: bool = False
+    has_parameters: bool = True
 
     def variables_of(self, index: int) -> dict[str, Tla]:
         """The TLA+ variables of state `index`; TraceError for an invalid value."""

@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from kmc.actions.action import Action, Arguments
 from kmc.actions.relation import NextStateRelation
 from kmc.errors import EvaluationError, KmcError, TraceError
 from kmc.frontend.loader import Spec, load_spec
-from kmc.lang.order import sort_key
+from kmc.lang.order import SortKey, sort_key
 from kmc.lang.records import State
 from kmc.lang.tla import Tla, encode, shortened
 from kmc.model_files.model_file import render_raw
@@ -35,6 +35,31 @@ CountedStep: TypeAlias = tuple[Action, Arguments, Any, int]
 
 StepsOf: TypeAlias = Callable[[Any], Iterable[CountedStep]]
 """The steps of a state according to an engine. EvaluationError when an action fails."""
+
+
+class ComparedSubject(Protocol):
+    """What is compared with a corpus: a spec, or a TLA+ module. It knows states that are read from the corpus."""
+
+    @property
+    def actions(self) -> Mapping[str, bool]:
+        """The actions by title, and whether TLA+ has each."""
+        ...
+
+    def state(self, corpus: Corpus, index: int) -> Any:
+        """Return a state of the corpus, which must come back as it was; TraceError KMC434 or KMC435."""
+        ...
+
+    def steps(self, state: Any) -> Iterable[tuple[str, Parameters, Any, int]]:
+        """Enumerate the steps of a state: action, parameters, successor, multiplicity; EvaluationError."""
+        ...
+
+    def variables(self, state: Any) -> Mapping[str, Tla]:
+        """Return the TLA+ variables of a state."""
+        ...
+
+    def order(self, state: Any) -> SortKey:
+        """Return the place of a state in display order."""
+        ...
 
 
 def interpreted_steps(spec: Spec) -> StepsOf:
@@ -75,7 +100,8 @@ class Difference:
     @property
     def label(self) -> str:
         """`RequestVote(i=n1)`, or the action alone where it has no parameters."""
-        shown = ", ".join(name + "=" + value.strip('"') for name, value in self.parameters)
+        named = ((f"{name}=" if not name.isdigit() else "", value) for name, value in self.parameters)
+        shown = ", ".join(name + value.strip('"') for name, value in named)
         return f"{self.action}({shown})" if shown else self.action
 
 
@@ -109,6 +135,8 @@ class ConformanceReport:
     missing_actions: tuple[str, ...]
     extra_actions: tuple[str, ...]
     actions: tuple[ActionCount, ...]
+    read: Corpus
+    """The corpus as it was read, to show its states."""
 
     @property
     def conforms(self) -> bool:
@@ -134,7 +162,18 @@ def conform(
     """
     read = read_corpus(corpus)
     spec = load_spec(root, read.constants)
-    comparison = _Comparison(spec, read, engine(spec))
+    return compare(_ComparedSpec(spec, engine(spec)), read, limit=limit, progress=progress)
+
+
+def compare(
+    subject: ComparedSubject,
+    read: Corpus,
+    *,
+    limit: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> ConformanceReport:
+    """Compare a subject with the steps of a corpus, as `conform` does with a spec."""
+    comparison = _Comparison(subject, read)
     sources = read.sources[:limit]
     for done, source in enumerate(sources, start=1):
         comparison.compare(source)
@@ -145,15 +184,45 @@ def conform(
     return comparison.report(len(sources))
 
 
+class _ComparedSpec:
+    """A spec in Python, whose steps an engine computes."""
+
+    def __init__(self, spec: Spec, steps: StepsOf) -> None:
+        self._spec = spec
+        self._steps = steps
+        self._parameters: dict[tuple[str, Arguments], Parameters] = {}
+        self.actions = {action.title: action.in_tla for action in spec.actions}
+
+    def state(self, corpus: Corpus, index: int) -> State:
+        return _decoded(self._spec, corpus, index)
+
+    def steps(self, state: State) -> Iterator[tuple[str, Parameters, State, int]]:
+        for action, arguments, successor, times in self._steps(state):
+            yield action.title, self._named(action, arguments), successor, times
+
+    def variables(self, state: State) -> Mapping[str, Tla]:
+        return encode_state(state, self._spec.variables)
+
+    def order(self, state: State) -> SortKey:
+        return sort_key(state)
+
+    def _named(self, action: Action, arguments: Arguments) -> Parameters:
+        known = self._parameters.get((action.title, arguments))
+        if known is None:
+            naming = self._spec.variables.naming
+            pairs = zip(action.parameters, arguments, strict=True)
+            known = tuple(sorted((p.name, canonical_text(encode(value, naming))) for p, value in pairs))
+            self._parameters[action.title, arguments] = known
+        return known
+
+
 class _Comparison:
     """A comparison under way: decoded states, counts and differences so far."""
 
-    def __init__(self, spec: Spec, corpus: Corpus, steps: StepsOf) -> None:
-        self._spec = spec
+    def __init__(self, subject: ComparedSubject, corpus: Corpus) -> None:
+        self._subject = subject
         self._corpus = corpus
-        self._steps = steps
-        self._states: dict[int, State] = {}
-        self._parameters: dict[tuple[str, Arguments], Parameters] = {}
+        self._states: dict[int, Any] = {}
         self._differences: list[Difference] = []
         self._sources: Counter[str] = Counter()
         self._edges: Counter[str] = Counter()
@@ -176,7 +245,7 @@ class _Comparison:
     def report(self, sources: int) -> ConformanceReport:
         """The outcome so far, of `sources` sources."""
         corpus = self._corpus
-        own = {action.title: action.in_tla for action in self._spec.actions}
+        own = self._subject.actions
         listed = dict.fromkeys([*corpus.actions, *self._edges])
         return ConformanceReport(
             corpus=corpus.path,
@@ -192,30 +261,22 @@ class _Comparison:
             actions=tuple(
                 ActionCount(title, self._sources[title], self._edges[title], self._generated[title]) for title in listed
             ),
+            read=corpus,
         )
 
-    def _state(self, index: int) -> State:
+    def _state(self, index: int) -> Any:
         if index not in self._states:
-            self._states[index] = _decoded(self._spec, self._corpus, index)
+            self._states[index] = self._subject.state(self._corpus, index)
         return self._states[index]
 
     def _our_steps(self, index: int) -> Counter[_Step]:
         steps: Counter[_Step] = Counter()
         try:
-            for action, arguments, successor, times in self._steps(self._state(index)):
-                steps[action.title, self._named(action, arguments), successor] += times
+            for title, parameters, successor, times in self._subject.steps(self._state(index)):
+                steps[title, parameters if self._corpus.has_parameters else (), successor] += times
         except EvaluationError as error:
             raise error.noting(f"from state {index} of {self._corpus.path}") from error
         return steps
-
-    def _named(self, action: Action, arguments: Arguments) -> Parameters:
-        known = self._parameters.get((action.title, arguments))
-        if known is None:
-            naming = self._spec.variables.naming
-            pairs = zip(action.parameters, arguments, strict=True)
-            known = tuple(sorted((p.name, canonical_text(encode(value, naming))) for p, value in pairs))
-            self._parameters[action.title, arguments] = known
-        return known
 
     def _count(self, theirs: Counter[_Step]) -> None:
         self._sources.update({title for title, _, _ in theirs})
@@ -228,41 +289,39 @@ class _Comparison:
             return
         source = self._state(index)
         missing = [step for step in theirs if step not in ours]
-        extra = sorted((step for step in ours if step not in theirs), key=_display_order)
+        extra = sorted((step for step in ours if step not in theirs), key=self._display_order)
         for step in theirs:
             if step in ours and theirs[step] != ours[step]:
                 yield Difference(index, *step[:2], DifferenceKind.TIMES, theirs[step], ours[step], (), False)
         for step in missing:
-            other = _closest(step, extra)
+            other = self._closest(step, extra)
             parts = self._parts(step[2], source if other is None else other)
             yield Difference(index, *step[:2], DifferenceKind.MISSING, theirs[step], 0, parts, other is None)
         for step in extra:
-            other = _closest(step, missing)
+            other = self._closest(step, missing)
             parts = self._parts(source if other is None else other, step[2])
             yield Difference(index, *step[:2], DifferenceKind.EXTRA, 0, ours[step], parts, other is None)
 
     def _parts(self, left: Any, right: Any) -> tuple[Part, ...]:
-        table = self._spec.variables
-        return differing_parts(encode_state(left, table), encode_state(right, table))
+        return differing_parts(self._subject.variables(left), self._subject.variables(right))
 
+    def _display_order(self, step: _Step) -> tuple[Any, ...]:
+        title, parameters, successor = step
+        return title, parameters, self._subject.order(successor)
 
-def _display_order(step: _Step) -> tuple[Any, ...]:
-    title, parameters, successor = step
-    return title, parameters, sort_key(successor)
+    def _closest(self, step: _Step, others: Iterable[_Step]) -> Any:
+        """The successor among `others` closest to that of `step`: same action, then parameters, then variables."""
+        title, parameters, successor = step
+        candidates = [other for other in others if other[0] == title]
+        if not candidates:
+            return None
+        own = self._subject.variables(successor)
 
+        def distance(other: _Step) -> tuple[bool, int]:
+            theirs = self._subject.variables(other[2])
+            return other[1] != parameters, sum(value != theirs[name] for name, value in own.items())
 
-def _closest(step: _Step, others: Iterable[_Step]) -> Any:
-    """The successor among `others` closest to that of `step`: same action, then parameters, then fields."""
-    title, parameters, successor = step
-    candidates = [other for other in others if other[0] == title]
-    if not candidates:
-        return None
-
-    def distance(other: _Step) -> tuple[bool, int]:
-        pairs = zip(successor.items(), other[2].items(), strict=True)
-        return other[1] != parameters, sum(left != right for left, right in pairs)
-
-    return min(candidates, key=distance)[2]
+        return min(candidates, key=distance)[2]
 
 
 def _decoded(spec: Spec, corpus: Corpus, index: int) -> State:
@@ -275,11 +334,12 @@ def _decoded(spec: Spec, corpus: Corpus, index: int) -> State:
         raise error.noting(where) from None
     except KmcError as error:
         raise TraceError("KMC434", error.message, None, error.help, (*error.notes, where)) from None
-    _check_round_trip(corpus.states[index], encode_state(state, spec.variables), where)
+    check_round_trip(corpus.states[index], encode_state(state, spec.variables), where)
     return state
 
 
-def _check_round_trip(given: Mapping[str, Any], encoded: Mapping[str, Tla], where: str) -> None:
+def check_round_trip(given: Mapping[str, Any], encoded: Mapping[str, Tla], where: str) -> None:
+    """Raise TraceError KMC435 for a variable that is not encoded as the corpus has it."""
     for name, raw in given.items():
         wanted, actual = raw_text(raw), canonical_text(encoded[name])
         if wanted != actual:

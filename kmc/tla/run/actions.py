@@ -223,7 +223,9 @@ def _exists(compiler: NodeCompiler, node: QuantifiedExpr, scope: RunScope) -> Ac
     body = compiler.act(node.body, inner)
 
     def run(frame: Frame, rest: Rest) -> None:
+        partial: PartialState = frame[NEXT]
         for choice in choices(frame):
+            partial.tick()
             bind(frame, choice)
             body(frame, rest)
 
@@ -338,6 +340,7 @@ def _assign_member(index: int, code: Code, right: Argument, is_subset: bool) -> 
             return
         partial.unassigned -= 1
         for value in listing:
+            partial.tick()
             partial[index] = value
             proceed(partial, rest)
         partial[index] = UNASSIGNED

@@ -63,6 +63,7 @@ from kmc.tla.run.scopes import RunScope, Slot, Substitute, Units
 from kmc.tla.values.failures import never_evaluated, read_before_assigned, wrong_kind
 from kmc.tla.values.kinds import SymbolicSet, TlaModelValue, truth
 from kmc.tla.values.order import ordered
+from kmc.tla.values.sets import Interval
 
 _LITERALS = (NumberExpr, StringExpr, BooleanExpr, ModelValueExpr)
 _FORMULAS = (
@@ -190,7 +191,12 @@ class Compiler:
 
         if not self._is_constant(node):
             return elements
-        return once(lambda frame: tuple(elements(frame)))
+
+        def kept(frame: Frame) -> Iterable[Any]:
+            values = code(frame)
+            return range(values.low, values.high + 1) if isinstance(values, Interval) else tuple(elements(frame))
+
+        return once(kept)
 
     # Values
 

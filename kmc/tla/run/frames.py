@@ -24,6 +24,7 @@ Listing: TypeAlias = Callable[[Frame], Iterable[Value]]
 STATE: Final = 0
 NEXT: Final = 1
 FIRST_SLOT: Final = 2
+_POLL_EVERY = 1024
 
 
 @final
@@ -41,15 +42,32 @@ UNASSIGNED: Final = Unassigned()
 
 @final
 class PartialState(list[Any]):
-    """A state whose variables are being assigned; `emit` receives it when an action is through."""
+    """A state whose variables are being assigned; `emit` receives it when an action is through.
 
-    __slots__ = ("emit", "for_enabled", "unassigned")
+    `poll` is called now and then while choices are enumerated, so that limits end an enumeration that takes long.
+    """
 
-    def __init__(self, size: int, emit: Callable[[PartialState], None], for_enabled: bool = False) -> None:
+    __slots__ = ("_ticks", "emit", "for_enabled", "poll", "unassigned")
+
+    def __init__(
+        self,
+        size: int,
+        emit: Callable[[PartialState], None],
+        for_enabled: bool = False,
+        poll: Callable[[], None] | None = None,
+    ) -> None:
         super().__init__([UNASSIGNED] * size)
         self.emit = emit
         self.for_enabled = for_enabled
+        self.poll = poll
         self.unassigned = size
+        self._ticks = 0
+
+    def tick(self) -> None:
+        """Count a choice, and poll after many of them."""
+        self._ticks += 1
+        if self._ticks % _POLL_EVERY == 0 and self.poll is not None:
+            self.poll()
 
 
 class ActionItem:

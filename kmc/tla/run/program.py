@@ -28,6 +28,7 @@ from kmc.tla.values.kinds import Value
 State: TypeAlias = tuple[Value, ...]
 """One value per variable, in the order of `ResolvedModel.variables`; hashable."""
 
+Poll: TypeAlias = Callable[[], None]
 _RECURSION_LIMIT = 400_000
 Result = TypeVar("Result")
 
@@ -71,14 +72,14 @@ class ModuleProgram:
                 return assumption
         return None
 
-    def initial_states(self) -> Iterator[State]:
-        """Enumerate the initial states with TLC's multiplicity."""
+    def initial_states(self, poll: Poll | None = None) -> Iterator[State]:
+        """Enumerate the initial states with TLC's multiplicity; `poll` is called now and then, and may raise."""
         behaviour = self.model.behaviour
         if behaviour is None or not behaviour.initial:
             return iter(())
-        return iter(self._guarded(lambda: self._enumerated_initially(behaviour.initial)))
+        return iter(self._guarded(lambda: self._enumerated_initially(behaviour.initial, poll)))
 
-    def _enumerated_initially(self, parts: tuple[Expression, ...]) -> list[State]:
+    def _enumerated_initially(self, parts: tuple[Expression, ...], poll: Poll | None) -> list[State]:
         scope = RunScope(FrameLayout(), Mode(primed=True))
         node = parts[0] if len(parts) == 1 else ConjunctionExpr(place=parts[0].place, items=parts)
         run = self._compiler.act(node, scope)
@@ -87,7 +88,7 @@ class ModuleProgram:
         def emit(state: PartialState) -> None:
             found.append(self._complete(state, "the initial predicate", node.place))
 
-        partial = PartialState(self._size, emit)
+        partial = PartialState(self._size, emit, poll=poll)
         frame: Frame = [self._no_state, partial]
         frame += [None] * (scope.layout.size - len(frame))
         run(frame, None)
@@ -100,11 +101,11 @@ class ModuleProgram:
             raise incomplete_state(missing, where).at(place)
         return tuple(partial)
 
-    def successors(self, state: State) -> Iterator[ModuleStep]:
-        """Enumerate the successors of a state with TLC's multiplicity."""
-        return iter(self._guarded(lambda: self._steps(state)))
+    def successors(self, state: State, poll: Poll | None = None) -> Iterator[ModuleStep]:
+        """Enumerate the successors of a state with TLC's multiplicity; `poll` is called now and then, and may raise."""
+        return iter(self._guarded(lambda: self._steps(state, poll)))
 
-    def _steps(self, state: State) -> list[ModuleStep]:
+    def _steps(self, state: State, poll: Poll | None) -> list[ModuleStep]:
         found: list[ModuleStep] = []
         label, definition = "", None
 
@@ -114,8 +115,9 @@ class ModuleProgram:
             found.append(ModuleStep(label, definition, tuple(partial)))
 
         # Each action leaves the partial state as it found it.
-        partial = PartialState(self._size, emit)
+        partial = PartialState(self._size, emit, poll=poll)
         for action in self._actions:
+            partial.tick()
             label, definition = action.label, action.definition
             frame = action.new_frame()
             frame[STATE] = state

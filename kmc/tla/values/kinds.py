@@ -56,6 +56,11 @@ class TlaModelValue:
             known = cls._known.setdefault(name, known)
         return known
 
+    @classmethod
+    def is_known(cls, name: str) -> bool:
+        """Return whether a model value of this name has been made."""
+        return name in cls._known
+
     def __repr__(self) -> str:
         return self.name
 

@@ -2,8 +2,11 @@ r"""Values as text, as TLC prints them, and as the neutral trees of `kmc.lang.tl
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from kmc.lang.tla import Tla, TlaMap, TlaRecord, TlaSeq, TlaSet, TlaText
-from kmc.tla.values.kinds import FunctionValue, TlaBoolean, TlaModelValue, Value
+from kmc.tla.values.functions import function_of
+from kmc.tla.values.kinds import FunctionValue, TlaBoolean, TlaModelValue, Value, truth
 from kmc.tla.values.order import items_in_order, ordered, written
 
 
@@ -35,3 +38,26 @@ def _tree_of_function(value: FunctionValue) -> Tla:
     if value.domain.are_strings:
         return TlaRecord(tuple((str(name), tree_of(field)) for name, field in items_in_order(value)))
     return TlaMap(tuple((tree_of(key), tree_of(image)) for key, image in items_in_order(value)))
+
+
+def value_of_tree(tree: Tla) -> Value:
+    """Return the value that a tree is. A name is a string unless it is that of a model value."""
+    match tree:
+        case bool():
+            return truth(tree)
+        case int():
+            return tree
+        case TlaText():
+            return str(tree)
+        case str():
+            return TlaModelValue(tree) if TlaModelValue.is_known(tree) else tree
+        case TlaSet(elements):
+            return frozenset(map(value_of_tree, elements))
+        case TlaSeq(elements):
+            return tuple(map(value_of_tree, elements))
+        case TlaMap(pairs):
+            return function_of({value_of_tree(key): value_of_tree(value) for key, value in pairs})
+        case TlaRecord(fields):
+            return function_of({name: value_of_tree(value) for name, value in fields})
+        case _:
+            assert_never(tree)

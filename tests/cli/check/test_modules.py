@@ -169,14 +169,14 @@ def test_a_false_assumption_ends_the_check(tmp_path: Path) -> None:
     assert "KMC351" in found.stderr
 
 
-@pytest.mark.parametrize("option", [("--shards", "2"), ("--threads", "2"), ("--from", "last")])
+@pytest.mark.parametrize("option", [("--shards", "2"), ("--threads", "2"), ("--resume", "x")])
 def test_what_does_not_apply_to_a_module_is_refused(option: tuple[str, ...]) -> None:
     found = kmc("check", str(DATA / "Pool.tla"), *option)
     assert (found.exit_code, found.stdout) == (2, "")
     assert f"error[KMC697]: {option[0]} cannot be used with a TLA+ module" in found.stderr
 
 
-@pytest.mark.parametrize("command", ["explore", "graph", "plan"])
+@pytest.mark.parametrize("command", ["explore", "report"])
 def test_commands_for_specs_refuse_a_module(command: str) -> None:
     found = kmc(command, str(DATA / "Pool.tla"))
     assert found.exit_code == 2
