@@ -28,7 +28,7 @@ from kmc.checking.modules.native_translation import (
     translation_key,
 )
 from kmc.checking.modules.native_violation import NotInModule, not_in_module, violation_in_module
-from kmc.errors import EvaluationError, SpecError
+from kmc.errors import EvaluationError, Span, SpecError
 from kmc.frontend.model import Model
 from kmc.memory_limit import refuse_low_limit
 from kmc.result import Counters, Limits, PropertyVerdict, Result
@@ -103,7 +103,7 @@ class NativeModuleSearch:
             model = self._model(translation)
             result = self._checked(model)
         except SpecError as error:
-            raise _refused(error, translation) from error
+            raise _refused(error, translation, model_place(self.module.program.model)) from error
         except EvaluationError as error:
             # Raised for initial states only: all others are in a result.
             raise not_in_module(error, self.module.initial_states(), translation) from error
@@ -166,12 +166,11 @@ def refuse_temporal(module: CheckedModule) -> None:
         raise refusal(f"the temporal property {part.property_name}", part.formula.place)
 
 
-def _refused(error: SpecError, translation: NativeTranslation) -> SpecError:
+def _refused(error: SpecError, translation: NativeTranslation, module: Span) -> SpecError:
     """Return the refusal of a construct whose translation kmc refuses, at its place in the module."""
     place = translation.place(error.span)
-    if place is None:
-        return error
-    return refusal("this construct", place).noting(f"its translation is refused: {error.message}")
+    what = "this construct" if place is not None else "the values of a variable"
+    return refusal(what, place or module).noting(f"its translation is refused: {error.message}")
 
 
 @contextmanager

@@ -1,9 +1,9 @@
-"""The translation of a module for the native engine: how to read its results, and the cache that keeps it.
+"""The translation of a module for the native engine, how its results are read, and the cache that keeps it.
 
 Invariant: an entry of the cache is keyed by everything that decides a translation: the texts of all modules and of the
-`.cfg` file, the constants of the command line, and the version of kmc. A search may have widened the types of an entry,
-and learned from states that no type fitted, which changes no meaning. Whatever is wrong with an entry, the module is
-translated again.
+`.cfg` file, the constants of the command line, and the code that translates. A search may have widened the types of an
+entry, and learned from states that no type fitted, which changes no meaning. Whatever is wrong with an entry, the
+module is translated again.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from kmc import __version__
+from kmc import __version__, tla
 from kmc.errors import Span
 from kmc.tla.run.program import ModuleProgram, State
 from kmc.tla.shapes.observation import ObservedExtent, observe
@@ -115,8 +116,17 @@ def translation_key(program: ModuleProgram, configuration: str) -> str:
         text = file.read_bytes() if file.is_file() else b""
         for part in (path.encode(), text):
             digest.update(len(part).to_bytes(8, "little") + part)
-    digest.update(f"{configuration}\0{__version__}\0{_FORMAT}".encode())
+    digest.update(f"{configuration}\0{_FORMAT}".encode() + _digest_of_translator())
     return digest.hexdigest()
+
+
+@cache
+def _digest_of_translator() -> bytes:
+    """Return the digest of the code that makes translations; a version of kmc has many states while it is written."""
+    digest = sha256(__version__.encode())
+    for file in sorted(Path(tla.__file__).parent.rglob("*.py")):
+        digest.update(file.read_bytes())
+    return digest.digest()
 
 
 def _is_own(path: Path) -> bool:

@@ -7,7 +7,7 @@ continuation, which writes its code anew in every branch.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from kmc.errors import Span
@@ -48,13 +48,12 @@ from kmc.tla.translate.scope import (
     expression_of,
     head,
 )
-from kmc.tla.translate.translation import StateReading, Translation, WrittenLine
+from kmc.tla.translate.translation import Assigned, StateReading, Translation, WrittenLine
 from kmc.tla.translate.ways import WayCounter
 
 _INLINE_MAX = 60
 _LOOPS_MAX = 18
 
-Assigned = Mapping[int, TypedSource | None]
 Continue = Callable[[Assigned, int], None]
 
 

@@ -3,8 +3,12 @@ r"""Sets and arithmetic: `{...}`, filters, maps of sets, `\union`, SUBSET, CHOOS
 from __future__ import annotations
 
 from kmc.tla.resolved.nodes import (
+    BoundExpr,
     BuiltinExpr,
     Expression,
+    NameBinding,
+    ProductExpr,
+    RecordSetExpr,
     SetEnumerationExpr,
     SetFilterExpr,
     SetMapExpr,
@@ -105,12 +109,24 @@ def filtered(t: Translation, node: SetFilterExpr, scope: TranslationScope, want:
     local, inner = chosen.entry.code, scope.bind(((node.range.bindings[0], chosen.entry),))
     condition, found = guard(t, node.condition, inner)
     base, base_scope = head(node.range.domain, scope)
-    if _is_network(t, base, base_scope):
+    if _is_network(t, base, base_scope) and (want != NOTHING or local.source not in found):
         network = t.value(base, base_scope)
         return TypedSource(f"{network.source}.keep(lambda {local.source}: {condition})", network.shape, True)
     clauses = " ".join(clause.text for clause in chosen.clauses)
     element = found.get(local.source, local.shape)
     return TypedSource(f"{{{local.source} {clauses} if {condition}}}", SetShape(element))
+
+
+def described(t: Translation, node: ProductExpr | RecordSetExpr, scope: TranslationScope, want: Shape) -> TypedSource:
+    """Translate a product or a set of records as a value."""
+    chosen = choose(t, node, scope, "item")
+    if chosen is None:
+        return EMPTY_SET
+    binding = NameBinding("item", node.place)
+    read = BoundExpr(place=node.place, binding=binding)
+    element = element_code(t, read, TranslationScope().bind(((binding, chosen.entry),)), NOTHING)
+    clauses = " ".join(clause.text for clause in chosen.clauses)
+    return TypedSource(f"{{{element.source} {clauses}}}", SetShape(element.shape))
 
 
 def _is_network(t: Translation, node: Expression, scope: TranslationScope) -> bool:

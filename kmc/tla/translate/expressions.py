@@ -12,14 +12,17 @@ from kmc.tla.resolved.nodes import (
     ChooseExpr,
     ConjunctionExpr,
     DisjunctionExpr,
+    EnabledExpr,
     ExceptExpr,
     FieldAccessExpr,
     FunctionApplicationExpr,
     FunctionConstructorExpr,
     IfExpr,
     PrimeExpr,
+    ProductExpr,
     QuantifiedExpr,
     RecordExpr,
+    RecordSetExpr,
     SetEnumerationExpr,
     SetFilterExpr,
     SetMapExpr,
@@ -28,7 +31,7 @@ from kmc.tla.resolved.nodes import (
     VariableExpr,
 )
 from kmc.tla.shapes.shape import Shape
-from kmc.tla.translate import choosing, collections, functions, logic, recursion
+from kmc.tla.translate import choosing, collections, enabled, functions, logic, recursion
 from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import TranslationScope, TypedSource
 from kmc.tla.translate.translation import Translation
@@ -94,10 +97,13 @@ HANDLERS: Mapping[type, Handler] = {
     SetEnumerationExpr: collections.enumeration,
     SetFilterExpr: collections.filtered,
     SetMapExpr: collections.mapped,
+    ProductExpr: collections.described,
+    RecordSetExpr: collections.described,
     RecordExpr: functions.record,
     TupleExpr: functions.tuple_,
     FunctionConstructorExpr: functions.constructor,
     FunctionApplicationExpr: functions.application,
     FieldAccessExpr: functions.field_access,
     ExceptExpr: functions.except_,
+    EnabledExpr: enabled.enabled,
 }

@@ -174,19 +174,31 @@ def application(t: Translation, node: FunctionApplicationExpr, scope: Translatio
             return inner
     if isinstance(function_node, TupleExpr) and isinstance(index, int) and 0 < index <= len(function_node.items):
         return t.value(function_node.items[index - 1], function_scope, want)
-    if isinstance(function_node, FunctionConstructorExpr) and t.constant(function_node, function_scope) is None:
+    if isinstance(function_node, FunctionConstructorExpr) and (
+        _has_several(function_node) or t.constant(function_node, function_scope) is None
+    ):
         return _constructed(t, function_node, function_scope, Delayed(node.argument, scope), want)
     return _applied(t, t.value(function_node, function_scope), node.argument, scope)
+
+
+def _has_several(node: FunctionConstructorExpr) -> bool:
+    return sum(len(bound.bindings) for bound in node.ranges) > 1
 
 
 def _constructed(
     t: Translation, node: FunctionConstructorExpr, scope: TranslationScope, argument: Delayed, want: Shape
 ) -> TypedSource:
     """Translate a function that is constructed and applied at once to its body for the argument."""
-    bound = node.ranges[0]
-    if len(node.ranges) > 1 or bound.is_pattern or len(bound.bindings) > 1:
-        raise refusal("a function of several arguments", node.place)
-    return t.value(node.body, scope.bind(((bound.bindings[0], argument),)), want)
+    bindings = [binding for bound in node.ranges for binding in bound.bindings]
+    if any(bound.is_pattern for bound in node.ranges):
+        raise refusal("a function with a tuple pattern", node.place)
+    if len(bindings) == 1:
+        return t.value(node.body, scope.bind(((bindings[0], argument),)), want)
+    items, inner = head(argument.expression, argument.scope)
+    if not isinstance(items, TupleExpr) or len(items.items) != len(bindings):
+        raise refusal("a function of several arguments, applied to what is not written as a tuple,", node.place)
+    delayed = [Delayed(item, inner) for item in items.items]
+    return t.value(node.body, scope.bind(zip(bindings, delayed, strict=True)), want)
 
 
 def _applied(t: Translation, function: TypedSource, argument: Expression, scope: TranslationScope) -> TypedSource:

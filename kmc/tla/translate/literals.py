@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import comb
 
 from kmc.tla.shapes.shape import (
     BOOLEAN,
@@ -75,6 +76,9 @@ class _Writer:
         group = self._names.group_of(value)
         if group is not None:
             return TypedSource(f"set({group.name})", SetShape(AtomShape(frozenset(group.atoms))))
+        permuted = self._closed_sets(value)
+        if permuted is not None:
+            return permuted
         known = wanted(want, SetShape)
         element = known.element if isinstance(known, SetShape) else NOTHING
         items = [self._element(item, element) for item in sorted_values(value)]
@@ -85,6 +89,21 @@ class _Writer:
         if len(numbers) == len(value) > 1 and max(numbers) - min(numbers) == len(numbers) - 1:
             return TypedSource(f"set(range({min(numbers)}, {max(numbers) + 1}))", shape)
         return TypedSource("{" + ", ".join(item.source for item in items) + "}", shape)
+
+    def _closed_sets(self, value: frozenset[Value]) -> TypedSource | None:
+        """Return all sets of some sizes of a type whose members SYMMETRY permutes, without naming a member."""
+        sets = [one for one in value if isinstance(one, frozenset)]
+        for group in self._names.groups:
+            if not group.is_symmetric or len(sets) != len(value) or not any(sets):
+                continue
+            sizes = sorted({len(one) for one in sets})
+            if all(one <= set(group.atoms) for one in sets) and len(sets) == sum(
+                comb(len(group.atoms), size) for size in sizes
+            ):
+                test = " or ".join(f"len(members) == {size}" for size in sizes)
+                shape = SetShape(SetShape(AtomShape(frozenset(group.atoms))))
+                return TypedSource(f"{{members for members in subsets({group.name}) if {test}}}", shape)
+        return None
 
     def _element(self, value: Value, want: Shape) -> TypedSource:
         if (

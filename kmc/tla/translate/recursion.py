@@ -33,19 +33,15 @@ from kmc.tla.resolved.nodes import (
 from kmc.tla.shapes.shape import (
     NOTHING,
     AtomShape,
-    BooleanShape,
-    MapShape,
     NumberShape,
-    RecordShape,
     SequenceShape,
     SetShape,
     Shape,
-    alternatives_of,
     join,
     join_all,
 )
 from kmc.tla.translate.decomposition import reads_state
-from kmc.tla.translate.literals import record_source
+from kmc.tla.translate.defaults import default_of
 from kmc.tla.translate.names import identifier, unique
 from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import ROOT, Delayed, LetScope, Name, SpecLocal, TranslationScope, TypedSource, head
@@ -263,32 +259,6 @@ def _depth(shape: Shape) -> int:
             return max(abs(least), abs(greatest)) + 2
         case _:
             return 8
-
-
-def default_of(t: Translation, shape: Shape, place: Span) -> str:
-    """Return the source of some value of a shape."""
-    plain = alternatives_of(shape)
-    if not plain:
-        raise refusal("a recursion without an end", place)
-    match plain[0]:
-        case NumberShape(least=least):
-            return str(least or 0)
-        case BooleanShape():
-            return "False"
-        case AtomShape(atoms):
-            return t.literal(t.in_order(frozenset(atoms))[0]).source
-        case SetShape():
-            return "set()"
-        case SequenceShape():
-            return "[]"
-        case MapShape(value=value, domain=domain):
-            keys = t.in_order(domain or frozenset())  # type: ignore[arg-type]  # keys are values of TLA+
-            return "{" + ", ".join(f"{t.literal(key).source}: {default_of(t, value, place)}" for key in keys) + "}"
-        case RecordShape(classes):
-            key = min(classes, key=str)
-            fields = t.records.fields[key]
-            items = [TypedSource(default_of(t, fields[name], place), fields[name]) for name in key.fields]
-            return record_source(t.records, key, items).source
 
 
 def has_choices(node: Expression) -> bool:

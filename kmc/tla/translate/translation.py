@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Any
 
-from kmc.errors import EvaluationError, Span
+from kmc.errors import EvaluationError, Span, SpecError
 from kmc.tla.resolved.model import ResolvedModel
 from kmc.tla.resolved.nodes import (
     ApplyExpr,
@@ -42,6 +42,7 @@ from kmc.tla.shapes.shape import (
     alternatives_of,
     join,
 )
+from kmc.tla.translate.defaults import default_of
 from kmc.tla.translate.facts import FactTable
 from kmc.tla.translate.literals import class_placeholder, literal
 from kmc.tla.translate.names import NameTable, field_name, variable_names
@@ -51,6 +52,9 @@ from kmc.tla.values.kinds import SymbolicSet, Value
 from kmc.tla.values.order import sorted_values
 
 _FOLDED_MAX = 64
+
+Assigned = Mapping[int, TypedSource | None]
+"""The variables that have a value in the new state: None for one that is unchanged."""
 
 
 @dataclass(slots=True)
@@ -84,7 +88,7 @@ class Translation:
     facts: FactTable = field(default_factory=FactTable)
     reading: StateReading = StateReading.STATE
     is_primed: bool = False
-    assigned: Mapping[int, TypedSource | None] = field(default_factory=dict)
+    assigned: Assigned = field(default_factory=dict)
     _narrowed: dict[str, RecordShape] = field(default_factory=dict)
     _constants: dict[int, tuple[object, Value | None]] = field(default_factory=dict)
     fields: tuple[str, ...] = ()
@@ -222,14 +226,32 @@ class Translation:
         if not shapes:
             raise refusal(f"the field {name} of what is not known to be a record", place)
         source = f"{record.source}.{field_name(name)}"
-        return self.narrowed_code(TypedSource(source, self.records.field_of(shapes[0], name)))
+        shape = self.records.field_of(shapes[0], name)
+        having = frozenset(key for key in shapes[0].classes if name in key.fields)
+        if having and (having != shapes[0].classes or len(alternatives_of(record.shape)) > 1):
+            source = self._field_of_some(record.source, source, having, shape, place)
+        return self.narrowed_code(TypedSource(source, shape))
+
+    def _field_of_some(self, record: str, field: str, having: frozenset[RecordKey], shape: Shape, place: Span) -> str:
+        """Read a field that some classes lack: TLC stops at a record without it, and compiled code needs the test."""
+        try:
+            other = default_of(self, shape, place)
+        except SpecError:
+            return field
+        classes = [frozenset((key,)) for key in sorted(having, key=str)]
+        tests = [f"{field} if {self.class_test(record, one)} else" for one in classes]
+        return f"({' '.join(tests)} checked({other}, False))"
 
     def class_test(self, source: str, classes: frozenset[RecordKey]) -> str:
         """Return the test whether a record is of one of some classes."""
         names = sorted(class_placeholder(self.records, key) for key in classes)
-        if len(names) == 1:
-            return f"isinstance({source}, {names[0]})"
+        if len(names) == 1 or self._overlaps(classes):
+            return f"({' or '.join(f'isinstance({source}, {name})' for name in names)})"
         return f"isinstance({source}, {self.base(classes)})"
+
+    def _overlaps(self, classes: frozenset[RecordKey]) -> bool:
+        """Return whether some classes have another base already: each has one at most."""
+        return any(classes & other for other in self.bases if classes != other)
 
     def base(self, classes: frozenset[RecordKey]) -> str:
         """Return the name of the common base of some classes until the end of the translation."""

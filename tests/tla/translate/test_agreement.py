@@ -9,8 +9,9 @@ from support.modules.agreement import TranslatedPair, pair_of
 
 from kmc.tla.resolved.nodes import Expression
 from kmc.tla.translate import actions
-from kmc.tla.translate.actions import ActionWriter, Assigned, Continue
+from kmc.tla.translate.actions import ActionWriter, Continue
 from kmc.tla.translate.scope import TranslationScope
+from kmc.tla.translate.translation import Assigned
 
 JUGS = Path(__file__).parents[2] / "data" / "tla" / "Jugs.tla"
 STATES = 300
@@ -67,6 +68,29 @@ Receive == \E m \in DOMAIN bag :
              /\ epoch' = [epoch EXCEPT ![m.to] = IF @ < 1 THEN @ + 1 ELSE @]
 Next == Receive \/ \E i, j \in Node : Post(i, j)
 Bounded == \A m \in DOMAIN bag : bag[m] <= 1
+====
+"""
+PARTS = r"""---- MODULE Parts ----
+EXTENDS Naturals, FiniteSets, TLC
+CONSTANTS Proc, Quorum
+VARIABLES msgs, x, done
+Direction[i, j \in 0..2] == IF i < j THEN 1 ELSE 2
+Init == msgs = {} /\ x = 0 /\ done = FALSE
+Send(p) == /\ Cardinality(msgs) < 4
+           /\ msgs' = msgs \union {[type |-> "ask", from |-> p], [type |-> "tell", from |-> p, n |-> x]}
+           /\ x' = Direction[x, (x + 1) % 3] /\ UNCHANGED done
+Count == \E Q \in Quorum :
+    LET told == {m \in msgs : m.type = "tell" /\ m.from \in Q}
+    IN /\ \A p \in Q : \E m \in told : m.from = p
+       /\ \E m \in told : m.n + 1 >= x
+       /\ x' = Cardinality({pair \in Q \X {x, 1} : pair[2] = x}) % 3
+       /\ done' = TRUE
+       /\ UNCHANGED msgs
+Stop == ~ENABLED Count /\ done' \in {~done} /\ UNCHANGED <<msgs, x>>
+Next == Count \/ Stop \/ \E p \in Proc : Send(p)
+Perms == Permutations(Proc)
+Small == /\ \A m \in msgs : (IF m.type # "ask" THEN m.n ELSE 0) <= 2
+         /\ ENABLED Stop \/ ENABLED (Count /\ x' > 0) \/ x = 0
 ====
 """
 QUEUES = r"""---- MODULE Queues ----
@@ -141,6 +165,11 @@ Next == (\E n \in 1..2 : Step(n)) \/ Same \/ Case
 """
 MODULES = {
     "commit": (COMMIT, "CONSTANTS RM = {r1, r2}\nNil = Nil\nINIT Init\nNEXT Next\nINVARIANT TypeOK\n"),
+    "parts": (
+        PARTS,
+        "CONSTANTS Proc = {a, b, c}\nQuorum = {{a, b}, {b, c}, {a, c}}\n"
+        "INIT Init\nNEXT Next\nINVARIANT Small\nSYMMETRY Perms\n",
+    ),
     "bag": (BAG, "CONSTANTS Node = {a, b}\nINIT Init\nNEXT Next\nINVARIANT Bounded\n"),
     "keys": (KEYS, "INIT Init\nNEXT Next\nCONSTRAINT Few\n"),
     "queues": (QUEUES, "INIT Init\nNEXT Next\nINVARIANT Known\n"),

@@ -1,0 +1,150 @@
+r"""ENABLED A as a condition: whether some way through A assigns values to primed variables and makes all of A true.
+
+The conjuncts are walked as those of an action are, with what is assigned so far; a choice is an `any` around the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kmc.tla.resolved.nodes import (
+    BoundExpr,
+    BuiltinExpr,
+    CaseExpr,
+    ConjunctionExpr,
+    DisjunctionExpr,
+    EnabledExpr,
+    Expression,
+    IfExpr,
+    NameBinding,
+    PrimeExpr,
+    QuantifiedExpr,
+    TupleExpr,
+    UnchangedExpr,
+    VariableExpr,
+)
+from kmc.tla.shapes.shape import BOOLEAN, Shape
+from kmc.tla.translate.facts import Name
+from kmc.tla.translate.iteration import choose, loops
+from kmc.tla.translate.narrowing import guard, operand
+from kmc.tla.translate.refusal import refusal
+from kmc.tla.translate.scope import Delayed, TranslationScope, TypedSource, head
+from kmc.tla.translate.translation import Assigned, StateReading, Translation
+
+Part = tuple[Expression, TranslationScope]
+
+
+def enabled(t: Translation, node: EnabledExpr, scope: TranslationScope, want: Shape) -> TypedSource:
+    """Translate ENABLED."""
+    if t.is_primed or t.reading is StateReading.INITIAL:
+        raise refusal("ENABLED of a new state", node.place)
+    before = t.reading, t.assigned
+    t.reading = StateReading.ACTION
+    try:
+        return TypedSource(f"({_possible(t, [(node.action, scope)], {})})", BOOLEAN)
+    finally:
+        t.reading, t.assigned = before
+
+
+def _possible(t: Translation, parts: Sequence[Part], assigned: Assigned) -> str:
+    """Return whether formulas can be true together, after some variables have got their values."""
+    t.assigned = assigned
+    if not parts:
+        return "True"
+    (node, scope), rest = parts[0], parts[1:]
+    node, scope = head(node, scope)
+    if not _has_primes(t, node, scope):
+        return _guarded(t, (node, scope), rest, assigned)
+    match node:
+        case ConjunctionExpr():
+            return _possible(t, [*((item, scope) for item in node.items), *rest], assigned)
+        case DisjunctionExpr():
+            ways = [f"({_possible(t, [(item, scope), *rest], assigned)})" for item in node.items]
+            return f"({' or '.join(ways)})"
+        case IfExpr():
+            test, found = guard(t, node.condition, scope)
+            with t.narrowed(found):
+                then = _possible(t, [(node.then, scope), *rest], assigned)
+            return f"({then} if {test} else {_possible(t, [(node.otherwise, scope), *rest], assigned)})"
+        case QuantifiedExpr(kind="\\E"):
+            inside = loops(t, node.ranges, scope)
+            if inside is None:
+                return "False"
+            return f"any({_possible(t, [(node.body, inside[0]), *rest], assigned)} {inside[1]})"
+        case BuiltinExpr(operator="=" | "\\in"):
+            return _assigning(t, node, scope, rest, assigned)
+        case UnchangedExpr():
+            return _unchanging(t, node.body, scope, rest, assigned)
+        case CaseExpr() | QuantifiedExpr():
+            raise refusal("ENABLED of this formula", node.place)
+        case _:
+            return _guarded(t, (node, scope), rest, assigned)
+
+
+def _guarded(t: Translation, part: Part, rest: Sequence[Part], assigned: Assigned) -> str:
+    test, found = guard(t, *part)
+    with t.narrowed(found):
+        inner = _possible(t, rest, assigned)
+    return test if inner == "True" else f"({test} and {inner})"
+
+
+def _assigning(
+    t: Translation, node: BuiltinExpr, scope: TranslationScope, rest: Sequence[Part], assigned: Assigned
+) -> str:
+    index = _target(operand(node, 0), scope)
+    if index is None or index in assigned:
+        return _guarded(t, (node, scope), rest, assigned)
+    shape = t.shapes[index]
+    if node.operator == "=":
+        code = t.value(operand(node, 1), scope, shape)
+        return _possible(t, rest, {**assigned, index: code})
+    chosen = choose(t, operand(node, 1), scope, t.model.variables[index])
+    if chosen is None:
+        return "False"
+    binding = NameBinding("chosen", node.place)
+    bound = TranslationScope().bind(((binding, chosen.entry),))
+    code = t.value(BoundExpr(place=node.place, binding=binding), bound, shape)
+    inner = _possible(t, rest, {**assigned, index: code})
+    return f"any({inner} {' '.join(clause.text for clause in chosen.clauses)})"
+
+
+def _unchanging(
+    t: Translation, node: Expression, scope: TranslationScope, rest: Sequence[Part], assigned: Assigned
+) -> str:
+    tests, now = list[str](), dict(assigned)
+    for item, _ in _items(node, scope):
+        if not isinstance(item, VariableExpr):
+            raise refusal("UNCHANGED of anything but variables", node.place)
+        code = assigned.get(item.index)
+        if code is not None:
+            tests.append(f"{code.source} == {t.unchanged(item.index).source}")
+        now.setdefault(item.index, None)
+    return " and ".join([*tests, _possible(t, rest, now)])
+
+
+def _items(node: Expression, scope: TranslationScope) -> list[Part]:
+    node, scope = head(node, scope)
+    if isinstance(node, TupleExpr):
+        return [part for item in node.items for part in _items(item, scope)]
+    return [(node, scope)]
+
+
+def _target(node: Expression, scope: TranslationScope) -> int | None:
+    node, scope = head(node, scope)
+    if not isinstance(node, PrimeExpr):
+        return None
+    node, scope = head(node.body, scope)
+    return node.index if isinstance(node, VariableExpr) else None
+
+
+def _has_primes(t: Translation, node: Expression, scope: TranslationScope) -> bool:
+    facts = t.facts.of(node)
+    return facts.has_primes or any(_is_primed(t, name, scope) for name in facts.free)
+
+
+def _is_primed(t: Translation, name: Name, scope: TranslationScope) -> bool:
+    entry = scope.entries.get(name)
+    if not isinstance(entry, Delayed):
+        return False
+    facts = t.facts.of(entry.expression)
+    return facts.has_primes or any(_is_primed(t, part, entry.scope) for part in facts.free)
