@@ -29,7 +29,7 @@ from kmc.tla.shapes.shape import (
     join_all,
 )
 from kmc.tla.translate.iteration import choose, iterable, loops
-from kmc.tla.translate.literals import wanted
+from kmc.tla.translate.literals import have_several_lengths, wanted
 from kmc.tla.translate.membership import membership
 from kmc.tla.translate.narrowing import guard
 from kmc.tla.translate.refusal import refusal
@@ -84,6 +84,9 @@ def enumeration(t: Translation, node: SetEnumerationExpr, scope: TranslationScop
     """Translate `{a, b}`."""
     known = wanted(want, SetShape)
     element = known.element if isinstance(known, SetShape) else NOTHING
+    tuples = [inner.items for inner in (head(item, scope)[0] for item in node.items) if isinstance(inner, TupleExpr)]
+    if element == NOTHING and have_several_lengths(tuples):
+        element = SequenceShape(NOTHING)
     items = [element_code(t, item, scope, element) for item in node.items]
     shape = SetShape(join_all(item.shape for item in items))
     return TypedSource("{" + ", ".join(item.source for item in items) + "}" if items else "set()", shape)
@@ -154,6 +157,10 @@ def combined(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: S
     if left.is_network and node.operator in ("\\union", "\\"):
         return _network_changed(t, node, left, (right_node, right_scope), element)
     right = t.value(right_node, right_scope, element)
+    if node.operator == "\\intersect" and (left.is_network or right.is_network):
+        network, other = (left, right) if left.is_network else (right, left)
+        local = t.names.fresh("m")
+        return TypedSource(f"{network.source}.keep(lambda {local}: {local} in {other.source})", network.shape, True)
     if right.is_network and node.operator == "\\union":
         return TypedSource(f"{right.source}.send_all({left.source})", join(left.shape, right.shape), True)
     return TypedSource(f"({left.source} {_SET_SIGNS[node.operator]} {right.source})", join(left.shape, right.shape))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kmc.errors import Span
 from kmc.tla.shapes.shape import (
     AtomShape,
@@ -11,20 +9,20 @@ from kmc.tla.shapes.shape import (
     MapShape,
     NumberShape,
     RecordShape,
+    RecordTable,
     SequenceShape,
     SetShape,
     Shape,
     alternatives_of,
 )
-from kmc.tla.translate.literals import record_source
+from kmc.tla.translate.literals import literal, record_source
+from kmc.tla.translate.names import NameTable
 from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import TypedSource
-
-if TYPE_CHECKING:
-    from kmc.tla.translate.translation import Translation
+from kmc.tla.values.order import sorted_values
 
 
-def default_of(t: Translation, shape: Shape, place: Span) -> str:
+def default_of(names: NameTable, records: RecordTable, shape: Shape, place: Span) -> str:
     """Return the source of some value of a shape."""
     plain = alternatives_of(shape)
     if not plain:
@@ -35,20 +33,21 @@ def default_of(t: Translation, shape: Shape, place: Span) -> str:
         case BooleanShape():
             return "False"
         case AtomShape(atoms):
-            permuted = [atom for group in t.names.groups if group.is_symmetric for atom in group.atoms]
-            others = t.in_order(frozenset(atoms - frozenset(permuted)))
+            permuted = [atom for group in names.groups if group.is_symmetric for atom in group.atoms]
+            others = list(sorted_values(frozenset(atoms - frozenset(permuted))))
             if not others:
                 raise refusal("a value that SYMMETRY permutes, without a state that has it", place)
-            return t.literal(others[0]).source
+            return literal(names, records, others[0]).source
         case SetShape():
             return "set()"
         case SequenceShape():
             return "[]"
         case MapShape(value=value, domain=domain):
-            keys = t.in_order(domain or frozenset())  # type: ignore[arg-type]  # keys are values of TLA+
-            return "{" + ", ".join(f"{t.literal(key).source}: {default_of(t, value, place)}" for key in keys) + "}"
+            keys = sorted_values(domain or frozenset())  # type: ignore[arg-type]  # keys are values of TLA+
+            item = default_of(names, records, value, place) if domain else ""
+            return "{" + ", ".join(f"{literal(names, records, key).source}: {item}" for key in keys) + "}"
         case RecordShape(classes):
             key = min(classes, key=str)
-            fields = t.records.fields[key]
-            items = [TypedSource(default_of(t, fields[name], place), fields[name]) for name in key.fields]
-            return record_source(t.records, key, items).source
+            fields = records.fields[key]
+            items = [TypedSource(default_of(names, records, fields[name], place), fields[name]) for name in key.fields]
+            return record_source(records, key, items).source

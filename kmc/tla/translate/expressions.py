@@ -71,6 +71,7 @@ _OPERATORS: dict[str, Callable[[Translation, BuiltinExpr, TranslationScope, Shap
     "Print": collections.printed,
     "PrintT": collections.printed,
     "@@": functions.extended,
+    ":>": functions.pair,
     **functions.SEQUENCE_WORDS,
 }
 

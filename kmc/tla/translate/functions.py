@@ -300,16 +300,40 @@ def _bag_updated(t: Translation, code: TypedSource, update: ExceptUpdate, scope:
 
 
 def extended(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:
-    """Translate `f @@ (k :> v)`, `f @@ [k \\in S |-> 1]` of a bag, and records with more fields."""
-    left = t.value(node.arguments[0], scope, want)
+    """Translate `f @@ g`: of a bag, of a record and more fields, of functions and single pairs."""
+    first, first_scope = head(node.arguments[0], scope)
     right, right_scope = head(node.arguments[1], scope)
-    if isinstance(right, BuiltinExpr) and right.operator == ":>":
+    left = t.value(first, first_scope, want)
+    if isinstance(right, BuiltinExpr) and right.operator == ":>" and (is_bag(left.shape) or _is_partial(left.shape)):
         return _with_pair(t, left, right, right_scope, want)
     if isinstance(left.shape, RecordShape) and isinstance(right, RecordExpr):
         return _with_fields(t, left, right, right_scope, node)
     if isinstance(right, FunctionConstructorExpr) and (is_bag(left.shape) or is_bag(want)):
         return _with_bag(t, left, right, right_scope)
+    other = t.value(right, right_scope, want)
+    if isinstance(left.shape, MapShape) and isinstance(other.shape, MapShape) and not is_bag(left.shape):
+        known = left.shape.domain is not None and other.shape.domain is not None
+        domain = (left.shape.domain or frozenset()) | (other.shape.domain or frozenset())
+        whole = join(left.shape, other.shape)
+        assert isinstance(whole, MapShape)
+        shape = MapShape(whole.key, whole.value, domain if known else None)
+        return TypedSource(f"joined({left.source}, {other.source})", shape)
     raise refusal("@@ of these functions", node.place)
+
+
+def _is_partial(shape: Shape) -> bool:
+    """Return whether the domain of a function may vary, so that the type of its place lets it grow."""
+    return isinstance(shape, SequenceShape) or (isinstance(shape, MapShape) and shape.domain is None)
+
+
+def pair(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:
+    """Translate `k :> v` as a function of its own."""
+    known = wanted(want, MapShape)
+    wants = (known.key, known.value) if isinstance(known, MapShape) else (NOTHING, NOTHING)
+    key, value = (t.value(item, scope, wish) for item, wish in zip(node.arguments, wants, strict=True))
+    constant = t.constant(*head(node.arguments[0], scope))
+    domain: frozenset[object] | None = None if constant is None else frozenset((constant,))
+    return TypedSource(f"{{{key.source}: {value.source}}}", MapShape(key.shape, value.shape, domain))
 
 
 def _with_pair(

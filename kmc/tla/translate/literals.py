@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import comb
 
 from kmc.tla.shapes.shape import (
@@ -45,6 +45,11 @@ def record_source(records: RecordTable, key: RecordKey, items: Sequence[TypedSou
     return TypedSource(f"{class_placeholder(records, key)}({fields})", shape)
 
 
+def have_several_lengths(values: Iterable[object]) -> bool:
+    """Return whether tuples of several lengths are among some values: they are sequences then."""
+    return len({len(value) for value in values if isinstance(value, tuple)}) > 1
+
+
 def class_placeholder(records: RecordTable, key: RecordKey) -> str:
     """Return the name of a record class until the end of the translation, when its fields are known."""
     return f"RecordClass{list(records.fields).index(key)}_"
@@ -81,6 +86,8 @@ class _Writer:
             return permuted
         known = wanted(want, SetShape)
         element = known.element if isinstance(known, SetShape) else NOTHING
+        if element == NOTHING and have_several_lengths(value):
+            element = SequenceShape(NOTHING)
         items = [self._element(item, element) for item in sorted_values(value)]
         shape = SetShape(join_all(item.shape for item in items))
         if not items:

@@ -154,7 +154,7 @@ def _called(
     parameters = [f"{snake_case(identifier(one.name))}_{index}" for index, one in enumerate(source.parameters, 1)]
     body = _body(t, source, recursion, parameters, around)
     depth = min(_DEPTH_MAX, max(_DEPTH_LEAST, *map(_depth, recursion.shapes)) + 4 * t.widening)
-    last = f"checked({default_of(t, recursion.result, place)}, False)"
+    last = f"checked({default_of(t.names, t.records, recursion.result, place)}, False)"
     lines = recursion.lines(parameters, body, last, depth, source.body.place)
     recursion.name = next((known for known, other in t.helpers.items() if _are_same(name, lines, known, other)), name)
     if recursion.name == name:

@@ -9,7 +9,7 @@ def refusal(what: str, place: Span) -> SpecError:
     """Return the error of a construct that cannot be translated."""
     return SpecError(
         "KMC812",
-        f"the native engine does not support {what} of a TLA+ module",
+        f"the native engine has no translation for {what.rstrip(',')}",
         place,
         help="check the module with the interpreter: leave --engine native out",
     )

@@ -30,6 +30,9 @@ _FUNCTIONS = {
     "with_key": '''def with_key(function, key, value):
     """TLA+: function @@ (key :> value), which changes no value."""
     return function if key in function else function.add(key, value)''',
+    "joined": '''def joined(left, right):
+    """TLA+: left @@ right."""
+    return {key: left[key] if key in left else right[key] for key in left.keys() | right.keys()}''',
 }
 NAMES = tuple(_FUNCTIONS)
 

@@ -235,7 +235,7 @@ class Translation:
     def _field_of_some(self, record: str, field: str, having: frozenset[RecordKey], shape: Shape, place: Span) -> str:
         """Read a field that some classes lack: TLC stops at a record without it, and compiled code needs the test."""
         try:
-            other = default_of(self, shape, place)
+            other = default_of(self.names, self.records, shape, place)
         except SpecError:
             return field
         classes = [frozenset((key,)) for key in sorted(having, key=str)]
@@ -329,6 +329,13 @@ def _is_large(value: Value) -> bool:
     return isinstance(value, frozenset) and len(value) > _FOLDED_MAX
 
 
+_KINDS = {
+    "FunctionSet": "the set of functions `[S -> T]` as a value",
+    "RecursiveFunction": "a recursive function as a value",
+    "Fairness": "fairness inside of an expression",
+}
+
+
 def _described(node: Expression) -> str:
     name = type(node).__name__.removesuffix("Expr")
-    return f"an expression of the kind {name}"
+    return _KINDS.get(name, f"a formula of the kind {name}")

@@ -128,7 +128,8 @@ Init == bag = [m \in {Note(0)} |-> 1] /\ f = [k \in {1} |-> 0]
 More(k) == bag' = [bag EXCEPT ![Note(k)] = @ + 1] /\ UNCHANGED f
 New(k) == bag' = bag @@ (Note(k) :> 1) /\ f' = f @@ (k :> 2)
 All == bag' = bag @@ [m \in {Note(0), Note(1)} |-> 1] /\ UNCHANGED f
-Next == All \/ \E k \in 0..2 : More(k) \/ New(k)
+Mix(k) == f' = (k :> 1) @@ [j \in {0, 1} |-> j] @@ f /\ UNCHANGED bag
+Next == All \/ \E k \in 0..2 : More(k) \/ New(k) \/ Mix(k)
 Few == \A m \in DOMAIN bag : bag[m] <= 2
 ====
 """

@@ -31,7 +31,7 @@ CONFIGURATION = "CONSTANTS Proc = {a, b}\nINIT Init\nNEXT Next\n"
         ("Next == UNCHANGED s /\\ \\E g \\in [s -> {0}] : x' = g[1]", "[s ->", "a choice from a set of functions"),
         ("Next == x' = 0 /\\ s' = s /\\ UNCHANGED (s \\union {1})", "s \\union", "UNCHANGED of anything but variables"),
         ("Next == x' = 1 /\\ s' = s /\\ ENABLED (\\A y \\in s : x' = y)", "\\A y", "ENABLED of this formula"),
-        ("Next == UNCHANGED s /\\ x' = Cardinality([s' -> s])", "[s' ->", "an expression of the kind FunctionSet"),
+        ("Next == UNCHANGED s /\\ x' = Cardinality([s' -> s])", "[s' ->", "the set of functions"),
     ],
 )
 def test_a_construct_is_refused_at_its_place(line: str, construct: str, text: str, tmp_path: Path) -> None:
