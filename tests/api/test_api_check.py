@@ -44,6 +44,7 @@ def test_the_result_is_that_of_the_command_line_on_the_interpreter(model: str) -
     assert_same_as_command_line(COUNTER, model, "python")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("spec", "model"), [("kraft", "restarts"), (COUNTER, "temporal"), (COUNTER, "overflow")])
 def test_the_result_is_that_of_the_command_line_on_the_native_engine(spec: str, model: str) -> None:
     assert_same_as_command_line(spec, model, "native")
@@ -80,6 +81,7 @@ def test_a_check_may_start_in_any_state() -> None:
     assert kmc.check(spec, start=later, engine="python").distinct == 2
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_a_check_with_keyboard_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
     import kmc.engine.search.level_search as search
 
@@ -93,6 +95,7 @@ def test_ctrl_c_ends_a_check_with_keyboard_interrupt(monkeypatch: pytest.MonkeyP
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+@pytest.mark.slow
 def test_checks_in_threads_have_their_own_results() -> None:
     found: dict[str, int] = {}
 

@@ -134,6 +134,7 @@ def test_what_weakens_a_proof_stands_before_it_in_texts_and_in_notebooks() -> No
     assert "Warning" not in str(kmc.check("die_hard", "smoke", engine="python"))
 
 
+@pytest.mark.slow
 def test_a_simulation_finds_the_same_with_the_same_seed() -> None:
     first, again = (kmc.simulate("die_hard", "solution", seed=5, number=200) for _ in range(2))
     assert not first.ok

@@ -221,6 +221,7 @@ def test_a_run_that_does_not_use_the_plugin_imports_nothing_of_it(tmp_path: Path
     assert ran.returncode == 0, ran.stdout
 
 
+@pytest.mark.slow
 def test_a_run_that_is_sent_sigterm_while_a_model_is_checked_has_its_report(
     pytester: pytest.Pytester, specs: Path
 ) -> None:

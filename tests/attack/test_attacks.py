@@ -84,6 +84,7 @@ def checks_counted(_: int) -> None:
     """Count nothing."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("part", "seed"), [("damage", 1), ("inputs", 1)])
 def test_an_answer_that_is_a_mistake_of_kmc_is_reported(part: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     module, attack = {"damage": (damage, damage.attack_damage), "inputs": (inputs, inputs.attack_inputs)}[part]

@@ -79,6 +79,7 @@ def test_kmc_reads_a_drawn_spec_as_the_brute_force_does(tmp_path: Path, spec: Dr
     assert told(spec, tmp_path, "interpreter", "1 thread") == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(10))
 def test_the_interpreter_agrees_with_the_brute_force_on_drawn_specs(tmp_path: Path, seed: int) -> None:
     assert told(drawn(seed), tmp_path, "interpreter", "interpreter, going on") == []

@@ -34,6 +34,7 @@ def test_an_outcome_has_the_result_its_comparison_and_a_replayed_counterexample(
     assert found.as_json("trace.json")["trace_file"] == "trace.json"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", [InMemory(), InShards(3), InShards(2, processes=2)])
 def test_where_a_search_holds_its_states_changes_nothing(place: SearchPlace, tmp_path: Path) -> None:
     counters: list[Counters] = []

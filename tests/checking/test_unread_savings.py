@@ -108,6 +108,7 @@ def test_a_field_that_only_a_comparison_of_whole_records_reads_is_refused_by_the
 OLDER = "Vote in sent while its epoch < current of its receiver"
 
 
+@pytest.mark.slow
 def test_messages_older_than_their_receiver_are_dropped_where_no_step_notices(tmp_path: Path) -> None:
     cfg = "CONSTANT Server = {s1, s2}"
     ignored = VOTES.format(guard="m.epoch == me.current", votes="min(2, me.votes + 1)")
@@ -117,6 +118,7 @@ def test_messages_older_than_their_receiver_are_dropped_where_no_step_notices(tm
     assert OLDER not in dropped(tmp_path / "counted", counted + asked, cfg + " INVARIANT Few")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_specs_with_processes_of_any_kind_are_looked_through(kind: str, tmp_path: Path) -> None:
     unread_savings(process_model(tmp_path, kind, "invariant"), states=50, seconds=5)

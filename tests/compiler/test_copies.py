@@ -100,6 +100,7 @@ KINDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("title", KINDS)
 def test_a_copy_is_kept_or_refused_as_in_the_interpreter(title: str, tmp_path: Path) -> None:
     # An action each, alone in its spec's kernels: one that fails ends the expansion of a state.
@@ -192,6 +193,7 @@ MAPS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("keys", "entry", "key", "value", "first"), MAPS)
 def test_entries_of_a_map_are_read_and_changed_at_any_place(
     keys: str, entry: str, key: str, value: str, first: str, tmp_path: Path
@@ -308,6 +310,7 @@ def reading(folder: Path, kind: str, name: str) -> Model:
     return model_of(folder, RECORDS.format(kind=kind, first=first, name=name), "CHECK_DEADLOCK FALSE")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "name"),
     [

@@ -187,6 +187,7 @@ def put_huge_file(path: Path) -> None:
 IN_THE_WAY = [put_fifo, put_device, put_folder, put_symlink_loop, put_symlink_to_an_entry, put_socket, put_huge_file]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("put", IN_THE_WAY)
 def test_what_is_not_a_file_of_code_is_neither_read_nor_waited_for(put: Callable[[Path], None], tmp_path: Path) -> None:
     cache = KernelCache(tmp_path / "kernels")
@@ -336,6 +337,7 @@ print(wrong)
 """
 
 
+@pytest.mark.slow
 def test_writers_at_the_same_time_leave_whole_entries(tmp_path: Path) -> None:
     writers = [
         subprocess.Popen(

@@ -95,6 +95,7 @@ def rounds(label: str) -> st.SearchStrategy[list[Stmt]]:
     return st.lists(st.one_of(leaves, leaves, lets, checks, st.just(TALLY)), max_size=4)
 
 
+@pytest.mark.slow
 @given(rounds("round"), rounds("inner"), st.integers(0, 1), st.integers(0, 1))
 def test_no_result_changes(outer: list[Stmt], inner: list[Stmt], x: int, y: int) -> None:
     loop = counted("j", guarded(*inner, TALLY, label="inner"))

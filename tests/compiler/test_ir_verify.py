@@ -177,6 +177,7 @@ def test_a_correct_body_passes(name: str) -> None:
     verify(Module((READ, COPY, main(*CORRECT[name]))))
 
 
+@pytest.mark.slow
 @settings(max_examples=50)
 @given(modules())
 def test_random_modules_pass(module: Module) -> None:

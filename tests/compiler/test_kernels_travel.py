@@ -109,6 +109,7 @@ def small(tmp_path: Path) -> tuple[CompiledSpec, Model, RowBatch]:
     return spec, model, block_of(spec, model, [cls(n=n, m=n) for n in (0, 3, 1, 3, 2)])
 
 
+@pytest.mark.slow
 def test_a_process_without_spec_and_compiler_expands_a_block(tmp_path: Path) -> None:
     folder = copied("kraft", tmp_path / "moved")
     file = find_model(folder, "standard")

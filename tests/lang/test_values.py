@@ -90,6 +90,7 @@ class TestEquality:
     def test_values_of_different_kinds_are_different(self, left: str, right: str) -> None:
         assert KINDS[left] != KINDS[right]
 
+    @pytest.mark.slow
     @given(typed_pairs)
     def test_equal_values_have_equal_hashes(self, drawn: tuple[Type, Any, Any]) -> None:
         _, left, right = drawn
@@ -220,6 +221,7 @@ class TestDisplay:
     def test_a_value_is_shown_as_in_tla(self, value: Any, expected: str) -> None:
         assert text(encode(value)) == expected
 
+    @pytest.mark.slow
     @given(typed_pairs)
     def test_values_of_one_type_look_equal_only_if_they_are(self, drawn: tuple[Type, Any, Any]) -> None:
         _, left, right = drawn
@@ -227,11 +229,13 @@ class TestDisplay:
 
 
 class TestOrder:
+    @pytest.mark.slow
     @given(stored_alike)
     def test_two_values_are_at_one_place_only_if_equal(self, drawn: tuple[Any, Any]) -> None:
         left, right = drawn
         assert (sort_key(left) == sort_key(right)) == (left == right)
 
+    @pytest.mark.slow
     @given(typed_pairs)
     def test_two_values_of_one_type_are_at_one_place_only_if_equal(self, drawn: tuple[Type, Any, Any]) -> None:
         _, left, right = drawn
@@ -241,17 +245,20 @@ class TestOrder:
     def test_a_boolean_comes_before_the_number_that_python_takes_it_for(self, left: Any, right: Any) -> None:
         assert sort_key(left) < sort_key(right)
 
+    @pytest.mark.slow
     @given(stored_alike)
     def test_of_two_values_one_comes_first(self, drawn: tuple[Any, Any]) -> None:
         left, right = drawn
         before, after = sort_key(left) < sort_key(right), sort_key(right) < sort_key(left)
         assert before + after + (left == right) == 1
 
+    @pytest.mark.slow
     @given(some.lists(any_values, min_size=3, max_size=3))
     def test_the_order_goes_on_over_what_lies_between(self, drawn: list[Any]) -> None:
         first, middle, last = map(sort_key, drawn)
         assert not (first < middle < last) or first < last
 
+    @pytest.mark.slow
     @given(some.lists(any_values, max_size=5), some.randoms(use_true_random=False))
     def test_the_display_order_does_not_depend_on_the_order_before(self, drawn: list[Any], random: Any) -> None:
         mixed = drawn.copy()
@@ -278,12 +285,14 @@ class TestTla:
     def test_a_spawned_identifier_is_a_number_and_another_one_a_name(self) -> None:
         assert (encode(Id.at(2)), encode(S1)) == (2, "s1")
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("naming", [Naming(), Naming(lower_camel_case, "mtype")], ids=["as in Python", "camelCase"])
     @given(drawn=typed_values)
     def test_a_value_written_as_tla_is_read_back(self, naming: Naming, drawn: tuple[Type, Any]) -> None:
         declared, value = drawn
         assert admitter(declared)(decode(encode(value, naming), declared, naming)) == value
 
+    @pytest.mark.slow
     @given(typed_values)
     def test_what_is_read_back_is_written_alike(self, drawn: tuple[Type, Any]) -> None:
         declared, value = drawn
@@ -360,26 +369,31 @@ class TestPermutation:
         assert len(SWAPS) == 6 * 2
         assert all(member == image for member, image in SWAPS[0].items())
 
+    @pytest.mark.slow
     @given(any_values)
     def test_the_identity_changes_nothing(self, value: Any) -> None:
         assert permute(value, SWAPS[0], {}) == value
 
+    @pytest.mark.slow
     @given(any_values, some.sampled_from(SWAPS), some.sampled_from(SWAPS))
     def test_one_permutation_after_another_is_their_product(self, value: Any, first: Swap, second: Swap) -> None:
         both = {member: second[image] for member, image in first.items()}
         assert permute(permute(value, first, {}), second, {}) == permute(value, both, {})
 
+    @pytest.mark.slow
     @given(any_values, some.sampled_from(SWAPS))
     def test_the_inverse_takes_back(self, value: Any, swap: Swap) -> None:
         inverse = {image: member for member, image in swap.items()}
         assert permute(permute(value, swap, {}), inverse, {}) == value
 
+    @pytest.mark.slow
     @given(typed_pairs, some.sampled_from(SWAPS))
     def test_different_values_stay_different(self, drawn: tuple[Type, Any, Any], swap: Swap) -> None:
         _, left, right = drawn
         memo: dict[Any, Any] = {}
         assert (permute(left, swap, memo) == permute(right, swap, memo)) == (left == right)
 
+    @pytest.mark.slow
     @given(typed_values, some.sampled_from(SWAPS))
     def test_a_permuted_value_is_in_the_domain(self, drawn: tuple[Type, Any], swap: Swap) -> None:
         declared, value = drawn

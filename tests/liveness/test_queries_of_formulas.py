@@ -20,6 +20,7 @@ FORMULAS = 60
 BEHAVIOURS = 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_queries_are_the_negation_of_a_property(seed: int) -> None:
     random = Random(seed)

@@ -54,6 +54,7 @@ CFG = "SPECIFICATION Fair\nCONSTANT Client = {c1, c2}\nCONSTANT Resource = {r1, 
 RECIPE = "weak_fairness(and_(steps(return_, c), lambda st, new: new.alloc[c] == set()))"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fairness", "verdict"),
     [(RECIPE, Verdict.OK), ("weak_fairness(return_, c)", Verdict.LIVENESS)],

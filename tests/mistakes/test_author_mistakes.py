@@ -52,6 +52,7 @@ OF_KINDS = {
 LIKEWISE = {"KMC246": "KMC255"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mistake", OF_KINDS.values(), ids=OF_KINDS)
 def test_what_the_type_check_finds_fails_in_a_state_too(mistake: SpecMistake, tmp_path: Path) -> None:
     error, status = error_of(mistake.files, COMMON, tmp_path, kinds=False)

@@ -51,6 +51,7 @@ def raised(source: Source) -> Iterator[tuple[str, str]]:
                 yield name, code
 
 
+@pytest.mark.slow
 def test_the_hundred_of_a_code_tells_the_class_of_its_error() -> None:
     assert [
         (source.path, name, code)

@@ -329,6 +329,7 @@ class TestRendered:
         title=strings,
     )
 
+    @pytest.mark.slow
     @given(models)
     def test_a_rendered_model_is_read_back_with_the_same_meaning(self, model: ModelFile) -> None:
         assert meaning(parse_cfg(render_cfg(model), "m.cfg")) == meaning(model)

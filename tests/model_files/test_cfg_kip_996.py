@@ -74,6 +74,7 @@ def model_of(spec: str, path: Path) -> Model:
     return bind(root, file)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", INVARIANTS)
 def test_a_safety_model_with_a_view_is_accepted(spec: str, tmp_path: Path) -> None:
     tail = "SPECIFICATION Spec\n\nVIEW view\n\\* SYMMETRY symmHostsAndValues"
@@ -83,6 +84,7 @@ def test_a_safety_model_with_a_view_is_accepted(spec: str, tmp_path: Path) -> No
     assert model.view.name == "view"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", INVARIANTS)
 def test_a_liveness_model_runs_and_says_what_it_did_not_check(spec: str, tmp_path: Path) -> None:
     tail = f"SPECIFICATION LivenessSpec\n\nPROPERTY {PROPERTIES.replace(' ', chr(10))}"

@@ -266,6 +266,7 @@ def test_the_text_of_a_state_is_the_text_in_the_file(whole: Document) -> None:
     assert all(canonical_text(value_of(state)) == raw_text(state) for state in whole["states"][:20])
 
 
+@pytest.mark.slow
 def test_a_limit_compares_that_many_sources_and_reports_progress() -> None:
     seen: list[tuple[int, int]] = []
     report = conform(KRAFT, EDGES / "kraft-a.json.gz", limit=3, progress=lambda done, total: seen.append((done, total)))

@@ -39,6 +39,7 @@ def least_by_trial(
     return None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_the_least_lasso_is_found(seed: int) -> None:
     random = Random(seed)
@@ -60,6 +61,7 @@ def test_the_least_lasso_is_found(seed: int) -> None:
     assert found > 10
 
 
+@pytest.mark.slow
 def test_a_lasso_whose_last_phase_begins_in_the_cycle_is_found() -> None:
     random = Random(3)
     shorter = 0

@@ -66,6 +66,7 @@ def BelowThree(st):
 
 
 class TestDeterminism:
+    @pytest.mark.slow
     def test_results_and_traces_do_not_depend_on_the_process(self, reports: list[str]) -> None:
         assert all(report == reports[0] for report in reports[1:])
 

@@ -224,6 +224,7 @@ class TestSeeds:
         model = kraft("restarts_two_leaders")
         assert run(model, seed=5).generated_by_action != run(model, seed=6).generated_by_action
 
+    @pytest.mark.slow
     def test_the_run_does_not_depend_on_the_process(self) -> None:
         assert len({output_with(hash_seed) for hash_seed in ("0", "1", "20261121")}) == 1
 

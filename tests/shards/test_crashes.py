@@ -201,6 +201,7 @@ def test_a_disk_that_is_full_for_processes_says_how_to_go_on() -> None:
     same_when_resumed(check_json("kraft", "corrected_whole", "--max-depth", depth), "--max-depth", depth)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("rows")
 def test_what_a_killed_run_left_over_is_swept() -> None:
     kmc("check", "kraft", "smoke", "--shards", "3", "--max-depth", "5")

@@ -159,6 +159,7 @@ def test_a_damaged_file_of_the_behaviour_graph_is_one_error_or_nothing(damage: s
     assert all(errors[kind] for kind in NOTED), errors
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("compiled_once")
 @pytest.mark.parametrize("shards", [3, 2])
 @pytest.mark.parametrize("damage", ["a bit at 5/8", "the first fingerprints", "a fingerprint fewer"])
@@ -229,6 +230,7 @@ RUN_DAMAGES: dict[str, Damage] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "damage"),
     [

@@ -101,6 +101,7 @@ def made(tmp_path: Path, sharding: Sharding, grid: Grid = GRID) -> Tasks:
     return Tasks(store_in(tmp_path), grid, sharding)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sharding", SHARDINGS)
 def test_each_row_is_sent_to_its_owner_in_order(sharding: Sharding, tmp_path: Path) -> None:
     tasks = made(tmp_path, sharding)

@@ -59,6 +59,7 @@ def _number(graph: Any, state: Any) -> int:
     return number
 
 
+@pytest.mark.slow
 def test_rows_that_do_not_fit_the_memory_of_a_listing_are_listed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -73,6 +74,7 @@ def test_rows_that_do_not_fit_the_memory_of_a_listing_are_listed(
             assert all(compiled.record(state).fingerprint == fingerprint for fingerprint, state in found.items())
 
 
+@pytest.mark.slow
 def test_the_order_of_states_does_not_depend_on_how_they_are_read(tmp_path: Path) -> None:
     model = shipped_model("kraft", "smoke")
     checked(model, tmp_path, SMALL, limits=Limits(depth=8))
@@ -150,6 +152,7 @@ def test_a_run_that_has_only_begun_has_no_states(tmp_path: Path) -> None:
     assert code_of_what_is_kept(tmp_path) == "KMC557"
 
 
+@pytest.mark.slow
 def test_a_run_in_memory_has_no_states(tmp_path: Path) -> None:
     directory = RunDirectory.created(tmp_path, {})
     check_native(shipped_model("kraft", "smoke"), Limits(depth=4), directory=directory)

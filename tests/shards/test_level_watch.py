@@ -54,6 +54,7 @@ def test_an_executor_tells_of_every_task(
     assert_all_told(tasks, checked(directory, processes, []))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("rows")
 def test_counters_between_levels_are_those_of_whole_levels(
     directory: RunDirectory, monkeypatch: pytest.MonkeyPatch
@@ -74,6 +75,7 @@ def test_counters_between_levels_are_those_of_whole_levels(
     assert sum(file.stat().st_size for file in files) == result.shards.disk_bytes
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("rows")
 def test_a_disk_that_is_too_small_is_told_at_once(directory: RunDirectory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(level_search, "PROGRESS_SECONDS", 1e9)

@@ -125,6 +125,7 @@ def test_a_shard_that_receives_nothing_has_no_files(wide: bool, tmp_path: Path) 
     assert store.names() == names
 
 
+@pytest.mark.slow
 def test_a_level_writes_one_file_of_bits_and_runs_where_states_are_new(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -160,6 +161,7 @@ def test_the_result_is_that_in_memory(sharding: Sharding, processes: int | None,
     assert found.shards.shards_used == sharding.shards
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("compiled_once")
 def test_a_search_goes_on_with_other_shards_before_and_after_it_was_divided(tmp_path: Path) -> None:
     (tmp_path / "spec").mkdir()

@@ -52,6 +52,7 @@ def checked(directory: RunDirectory, save_seconds: float) -> Result:
     return check_native(model, BOUND, settings=settings, directory=directory, search_of=sharded(DIVIDED))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("rows")
 @pytest.mark.usefixtures("doubled")
 def test_a_save_removes_what_lost_attempts_wrote(directory: RunDirectory) -> None:

@@ -71,6 +71,7 @@ def test_a_search_with_a_view_and_a_violation_has_one_result(
     assert told(result) == told(check_native(model, Limits(), fingerprint_bits=bits))
 
 
+@pytest.mark.slow
 def test_processes_compile_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model, empty = river(tmp_path), tmp_path / "empty"
     wanted = told(check_native(model, Limits(), directory=RunDirectory.created(tmp_path, {}), search_of=sharded(TINY)))
@@ -106,6 +107,7 @@ def test_tasks_of_processes_that_die_are_run_again(point: str, tmp_path: Path, m
     assert len(pools) > 2
 
 
+@pytest.mark.slow
 def test_processes_that_always_die_are_one_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         patch.setenv(FAILPOINT_VARIABLE, "after create rows")
@@ -138,6 +140,7 @@ def test_processes_that_die_before_they_read_their_job_are_one_error(
     assert caught.value.code == "KMC532"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("rows")
 def test_processes_that_always_die_leave_a_run_that_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

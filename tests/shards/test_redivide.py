@@ -42,6 +42,7 @@ def test_a_shard_begins_where_the_one_before_ends(shards: int) -> None:
         assert found.tolist() == [shard - below for shard in range(1, shards)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wide", [False, True])
 @pytest.mark.parametrize(("before", "after"), [(1, 4), (4, 1), (3, 5), (5, 3), (2, 2), (40, 1), (7, 64), (64, 7)])
 def test_each_new_shard_has_the_fingerprints_that_it_owns(

@@ -169,6 +169,7 @@ def folder_of(s3: S3Server, tmp_path: Path) -> Callable[[Retries], RemoteFolder]
 FolderOf = Callable[[Retries], RemoteFolder]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("status", [503, 500, 429, 0])
 def test_a_small_object_is_read_from_a_server_that_fails_now_and_then(
     status: int, folder_of: FolderOf, s3: S3Server

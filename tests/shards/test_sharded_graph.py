@@ -125,6 +125,7 @@ def graphs(
     return found.graph, graph, fingerprints
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("compiled_once")
 @pytest.mark.parametrize("bits", [64, pytest.param(128, marks=pytest.mark.golden_large)])
 @pytest.mark.parametrize("has_atoms", [True, False])
@@ -157,6 +158,7 @@ def test_a_model_without_initial_states_inside_has_an_empty_graph(tmp_path: Path
     assert first.states == 0
 
 
+@pytest.mark.slow
 def test_processes_note_what_threads_do(tmp_path: Path) -> None:
     model = model_of(tmp_path, TOKENS, "CONSTANTS Client = {a, b} Token = {s, t} CONSTRAINT KeepsOneFree")
     first, second, _ = graphs(model, tmp_path, processes=2)
@@ -204,6 +206,7 @@ def test_a_file_that_is_left_out_is_missed(walk: Model, tmp_path: Path, less: An
     assert raised.value.code == "KMC931"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("compiled_once")
 @pytest.mark.parametrize("kind", ["found", "states", "sources", "steps"])
 def test_a_file_that_is_lost_or_damaged_is_one_clear_error(walk: Model, tmp_path: Path, kind: str) -> None:

@@ -90,6 +90,7 @@ def test_a_search_that_a_limit_ends_finds_the_trace(limits: Limits, tmp_path: Pa
     assert (told(result), result.bound) == (told(wanted), wanted.bound)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("rows")
 @pytest.mark.usefixtures("compiled_once")
 @pytest.mark.parametrize("limit", ["depth", "states"])
@@ -126,6 +127,7 @@ def test_a_limit_within_the_level_beyond_the_bound_is_named(tmp_path: Path, monk
     assert (result.bound, result.counters.depth) == (Bound.TIME, 4)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("rows")
 @pytest.mark.parametrize("shards", [1, 4, 64])
 def test_a_golden_case_has_its_counts(shards: int, tmp_path: Path) -> None:

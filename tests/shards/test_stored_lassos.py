@@ -32,6 +32,7 @@ LITTLE_FITS = 600
 ALL_FITS = 1 << 30
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("memory_bytes", [NOTHING_FITS, LITTLE_FITS])
 def test_verdicts_and_lassos_are_right_however_little_fits(tmp_path: Path, memory_bytes: int) -> None:
     difference, found = disagreement(searches_in(tmp_path, memory_bytes), 0, graphs=25, least=False)
@@ -39,6 +40,7 @@ def test_verdicts_and_lassos_are_right_however_little_fits(tmp_path: Path, memor
     assert found > 12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("nearest", [1, 1 << 18])
 def test_lassos_are_those_of_memory_where_components_fit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nearest: int

@@ -64,6 +64,7 @@ def test_the_rows_of_a_thin_level_are_a_setting() -> None:
         assert caught.value.code == "KMC648"
 
 
+@pytest.mark.slow
 def test_progress_has_the_number_of_executors_while_a_job_runs(
     tmp_path: Path, local_spark: SparkContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -84,6 +84,7 @@ def specs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_the_shipped_claims_are_listed_with_their_models() -> None:
     done = kmc("claims")
     assert done.exit_code == 0
@@ -126,6 +127,7 @@ def test_json_has_both_sides(specs: Path) -> None:
     assert claim["open"] is None
 
 
+@pytest.mark.slow
 def test_all_models_of_a_claim_are_checked_and_no_others(specs: Path) -> None:
     done = kmc("check", "mine", "--all", "--claim", "1", "--engine", "python", "--no-run-dir", "--json")
     assert done.exit_code == 0

@@ -55,6 +55,7 @@ def test_the_list_of_specs_needs_no_compiler() -> None:
     assert [name for name in imported if name.startswith(("kmc.compiler", "kmc_loaded", "numpy"))] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(shipped_specs()))
 def test_specs_describes_every_shipped_spec(name: str) -> None:
     assert kmc("specs", name).exit_code == 0

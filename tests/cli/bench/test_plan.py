@@ -97,6 +97,7 @@ def test_growth_that_does_not_slow_down_has_no_end_in_sight(levels: list[int]) -
     assert told.states_low >= sum(levels)
 
 
+@pytest.mark.slow
 def test_a_small_model_is_told_exactly_with_the_command_to_type() -> None:
     told = kmc("plan", "kraft", "smoke", "--no-unread", "--quiet")
     assert told.exit_code == 0, told.stderr
@@ -105,6 +106,7 @@ def test_a_small_model_is_told_exactly_with_the_command_to_type() -> None:
     assert "On 16 cores" not in told.stdout
 
 
+@pytest.mark.slow
 def test_a_model_that_fails_soon_is_planned_to_end_there() -> None:
     told = kmc("plan", "die_hard", "solution", "--quiet", "--threads", "1")
     assert told.exit_code == 0, told.stderr
@@ -116,6 +118,7 @@ def test_a_model_that_fails_soon_is_planned_to_end_there() -> None:
     assert (found["forecast"]["is_exact"], found["forecast"]["states_high"]) == (True, found["sample"]["states"])
 
 
+@pytest.mark.slow
 def test_a_plan_as_json_says_how_it_was_made() -> None:
     told = kmc("plan", "kraft", "standard", "--sample", "8000", "--threads", "1", "--no-unread", "--json", "--quiet")
     found = json.loads(told.stdout)
@@ -128,6 +131,7 @@ def test_a_plan_as_json_says_how_it_was_made() -> None:
     assert "if they scale at 70%" in text
 
 
+@pytest.mark.slow
 def test_the_command_to_type_has_quotes_where_a_shell_needs_them() -> None:
     given = "Server={s1,s2}"
     told = kmc("plan", "kraft", "smoke", "--set", given, "--sample", "1000", "--threads", "1", "--no-unread", "--quiet")
@@ -135,6 +139,7 @@ def test_the_command_to_type_has_quotes_where_a_shell_needs_them() -> None:
     assert "kmc check kraft smoke --set 'Server={s1,s2}'" in told.stdout
 
 
+@pytest.mark.slow
 def test_a_count_of_the_manifest_is_planned_with() -> None:
     words = ("plan", "kip_996", "smoke", "--sample", "1000", "--no-unread", "--quiet")
     found = json.loads(kmc(*words, "--json").stdout)
@@ -143,6 +148,7 @@ def test_a_count_of_the_manifest_is_planned_with() -> None:
     assert f"Known: the manifest expects {expected:,} states; what follows is for these.\n" in kmc(*words).stdout
 
 
+@pytest.mark.slow
 def test_what_nothing_reads_any_more_is_named_with_what_it_costs() -> None:
     told = kmc("plan", "two_phase_commit", "smoke", "--threads", "1", "--quiet").stdout
     assert "Of the 288 states of the first 11 levels are left\n    136 without prepared of State while tm is " in told

@@ -30,6 +30,7 @@ def test_the_real_driver_makes_the_levels_of_a_size() -> None:
     assert found["manifest_bytes"] > 40 * 50
 
 
+@pytest.mark.slow
 def test_the_figures_are_written_with_a_projection(tmp_path: Path) -> None:
     ran = kmc("bench", "driver", "simulated", "--size", "3x2", "--size", "4x2", "--out", str(tmp_path), "--quiet")
     assert ran.exit_code == 0, ran.stderr

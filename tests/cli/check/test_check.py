@@ -173,6 +173,7 @@ def test_a_model_file_is_given_by_path() -> None:
     assert (found["model"], found["distinct"]) == ("mine", 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ENDINGS)
 @pytest.mark.parametrize("strict", [False, True])
 def test_a_junit_report_fails_exactly_when_the_check_does(model: str, strict: bool) -> None:

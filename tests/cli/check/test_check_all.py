@@ -478,6 +478,7 @@ def test_a_check_ends_when_the_process_dies_that_began_it() -> None:
             assert (first, told.read()) == (b"begun ", b"")
 
 
+@pytest.mark.slow
 def test_a_check_in_a_process_of_its_own_gives_its_result() -> None:
     done = child_check.check_apart(["check", "counter", "smoke", "--engine", "python", "--no-run-dir"])
     assert done.result is not None

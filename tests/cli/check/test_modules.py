@@ -290,6 +290,7 @@ def test_the_native_engine_takes_no_shards() -> None:
     assert "error[KMC697]: --shards cannot be used with a TLA+ module" in found.stderr
 
 
+@pytest.mark.slow
 def test_commands_load_the_layer_of_tla_only_for_a_module() -> None:
     # Its import is some 4 MB and a tenth of a second, which a check of a spec in Python would pay.
     code = "import sys; from kmc.cli.commands import check, eval, simulate, trace; print(*sys.modules)"

@@ -61,6 +61,7 @@ def interrupted(tmp_path_factory: pytest.TempPathFactory) -> Interrupted:
     return Interrupted(process.returncode, json.loads(stdout), [first.rstrip("\n"), *rest.splitlines()])
 
 
+@pytest.mark.slow
 def test_ctrl_c_exits_130(interrupted: Interrupted) -> None:
     assert interrupted.status == 130
 
@@ -86,6 +87,7 @@ def test_ctrl_c_before_the_program_is_loaded_gives_one_line(tmp_path: Path) -> N
     assert (ran.returncode, ran.stdout, ran.stderr) == (130, "", "Interrupted before there was a result.\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "status"),
     [
@@ -100,25 +102,30 @@ def test_the_process_exits_with_the_status(words: list[str], status: int, tmp_pa
     assert run(*words, cwd=tmp_path).returncode == status
 
 
+@pytest.mark.slow
 def test_results_go_to_stdout_and_errors_to_stderr(tmp_path: Path) -> None:
     right, wrong = run("check", COUNTER, "--quiet", cwd=tmp_path), run("check", COUNTER, "nothing", cwd=tmp_path)
     assert (right.stderr, wrong.stdout) == ("", "")
 
 
+@pytest.mark.slow
 def test_redirected_results_have_no_colour(tmp_path: Path) -> None:
     assert "\x1b" not in run("check", COUNTER, "two", "--no-run-dir", cwd=tmp_path).stdout
 
 
+@pytest.mark.slow
 def test_colour_can_be_forced(tmp_path: Path) -> None:
     found = run("check", COUNTER, "two", "--no-run-dir", cwd=tmp_path, extra={"FORCE_COLOR": "1"})
     assert "\x1b[" in found.stdout
 
 
+@pytest.mark.slow
 def test_no_color_wins_over_forced_colour(tmp_path: Path) -> None:
     found = run("check", COUNTER, "two", "--no-run-dir", cwd=tmp_path, extra={"FORCE_COLOR": "1", "NO_COLOR": "1"})
     assert "\x1b[3" not in found.stdout
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes_away_gets_no_traceback(tmp_path: Path) -> None:
     process = subprocess.Popen(
         [*PROGRAM, "check", COUNTER, "two", "--no-run-dir", "--quiet"],
@@ -136,6 +143,7 @@ def test_a_reader_that_goes_away_gets_no_traceback(tmp_path: Path) -> None:
     assert (process.wait() != 0, errors) == (True, "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", [(), ("--json",)])
 def test_a_reader_that_stops_early_does_not_change_the_exit_status(form: tuple[str, ...]) -> None:
     command = [sys.executable, "-m", "kmc", "check", "kraft", "restarts", "--no-run-dir", "--quiet", *form]
@@ -156,6 +164,7 @@ def run_into(target: int, *words: str, cwd: Path) -> subprocess.CompletedProcess
     )
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not FULL.exists(), reason="there is no /dev/full")
 @pytest.mark.parametrize(
     "words", [["check", COUNTER, "two"], ["check", COUNTER, "two", "--json"], ["runs"], ["--help"], ["--version"]]
@@ -171,6 +180,7 @@ def test_a_full_stdout_is_one_error(words: list[str], tmp_path: Path) -> None:
     assert all(line.startswith("  = ") for line in rest)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not FULL.exists(), reason="there is no /dev/full")
 def test_a_full_stdout_costs_neither_the_saved_result_nor_the_report(tmp_path: Path) -> None:
     with FULL.open("w") as full:
@@ -197,6 +207,7 @@ def test_an_error_is_told_with_a_full_stdout_too(tmp_path: Path) -> None:
     assert "Traceback" not in ran.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not FULL.exists(), reason="there is no /dev/full")
 def test_a_full_stderr_costs_progress_alone(tmp_path: Path) -> None:
     with FULL.open("w") as full:
@@ -212,6 +223,7 @@ def test_a_full_stderr_costs_progress_alone(tmp_path: Path) -> None:
     assert (ran.returncode, json.loads(ran.stdout)["bound"]) == (20, "states")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", [(), ("--json",)])
 def test_a_closed_stdout_is_one_error_and_no_file_takes_its_place(form: tuple[str, ...], tmp_path: Path) -> None:
     command = ["/bin/sh", "-c", 'exec "$@" >&-', "sh", *PROGRAM, "check", COUNTER, "two", "--save-every", "0", *form]
@@ -221,6 +233,7 @@ def test_a_closed_stdout_is_one_error_and_no_file_takes_its_place(form: tuple[st
     assert json.loads((folder / "result.json").read_text())["exit_status"] == 12
 
 
+@pytest.mark.slow
 def test_the_peak_of_memory_is_what_the_system_tells_of_the_process(tmp_path: Path) -> None:
     # The smaller process that compiles loops is not started when they are there; so the second run is measured. It is
     # started by a small process: the system counts what the one that starts it has as its own, until it is loaded.

@@ -113,12 +113,14 @@ def test_a_signal_after_the_search_says_how_to_get_the_result(place: str, tmp_pa
     assert (again.returncode, json.loads(again.stdout)["result"]) == (12, "violation")
 
 
+@pytest.mark.slow
 def test_a_signal_leaves_no_run_where_nothing_was_saved(tmp_path: Path) -> None:
     ended = signalled("kmc.engine.check_model.initial_records", signal.SIGINT, "smoke", cwd=tmp_path)
     assert (ended.status, ended.stdout) == (130, "")
     assert list((tmp_path / ".kmc" / "runs").iterdir()) == []
 
 
+@pytest.mark.slow
 def test_sigterm_that_is_ignored_stays_ignored(tmp_path: Path) -> None:
     script = f"import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n{PROGRAM}"
     process = subprocess.run(

@@ -85,6 +85,7 @@ def test_an_error_of_evaluation_is_annotated_at_its_line_whatever_the_file_is_ca
     assert "division" in text
 
 
+@pytest.mark.slow
 def test_a_model_that_was_not_checked_for_want_of_time_is_a_warning() -> None:
     found = annotated("die_hard", "--all", "--total-timeout", "0.001")
     assert {level for level, *_ in found} == {"warning"}
@@ -98,12 +99,14 @@ def test_a_spec_that_does_not_load_is_annotated_at_its_line() -> None:
     assert "KMC138" in text
 
 
+@pytest.mark.slow
 def test_each_unexpected_model_of_all_is_annotated() -> None:
     found = annotated("die_hard", "--all", "--max-cost", "100000")
     assert found == []
     assert kmc("check", "kraft", "smoke", "--format", "github", "--json").exit_code == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "types"),
     [

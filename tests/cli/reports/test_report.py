@@ -98,6 +98,7 @@ def lines_of(name: str) -> list[str]:
     return Path("results", name).read_text(encoding="utf-8").splitlines()
 
 
+@pytest.mark.slow
 def test_a_report_has_counts_mutants_and_coverage() -> None:
     assert report() == (0, "2 run, 2 in the report: results/light.md\n")
     lines = lines_of("light.md")
@@ -111,6 +112,7 @@ def test_a_report_has_counts_mutants_and_coverage() -> None:
     assert "| bright | `smoke` |" in lines
 
 
+@pytest.mark.slow
 def test_what_has_a_result_is_not_run_again(light: Path) -> None:
     (light / "models.toml").write_text(WITHOUT_MUTANT)
     assert report()[1].startswith("1 run, 1 in the report")
@@ -118,6 +120,7 @@ def test_what_has_a_result_is_not_run_again(light: Path) -> None:
     assert report("--again")[1].startswith("1 run, 1 in the report")
 
 
+@pytest.mark.slow
 def test_a_changed_spec_is_run_again(light: Path) -> None:
     report("smoke")
     (light / "models.toml").write_text(WITHOUT_MUTANT)
@@ -125,6 +128,7 @@ def test_a_changed_spec_is_run_again(light: Path) -> None:
     assert report()[1].startswith("1 run")
 
 
+@pytest.mark.slow
 def test_a_named_model_keeps_the_results_of_the_others() -> None:
     report("stuck")
     before = json.loads(Path("results/light.json").read_text())["models"]["stuck"]
@@ -132,6 +136,7 @@ def test_a_named_model_keeps_the_results_of_the_others() -> None:
     assert json.loads(Path("results/light.json").read_text())["models"]["stuck"] == before
 
 
+@pytest.mark.slow
 def test_a_model_that_leaves_the_manifest_leaves_the_report(light: Path) -> None:
     report("stuck")
     (light / "models.toml").write_text(WITHOUT_MUTANT)
@@ -280,6 +285,7 @@ def test_what_changed_since_it_was_measured_is_told() -> None:
     assert "- Measured before the spec or the model last changed: `b`." in lines
 
 
+@pytest.mark.slow
 def test_the_text_is_written_anew_without_a_run(light: Path) -> None:
     report()
     measured = json.loads(Path("results/light.json").read_text())
@@ -295,6 +301,7 @@ def test_the_text_is_written_anew_without_a_run(light: Path) -> None:
     assert rendered == measured
 
 
+@pytest.mark.slow
 def test_what_a_manifest_says_of_vacuous_properties_is_compared(light: Path) -> None:
     (light / "models.toml").write_text(VACUOUS)
     report()
@@ -302,6 +309,7 @@ def test_what_a_manifest_says_of_vacuous_properties_is_compared(light: Path) -> 
     assert record["differences"] == ["vacuous: expected [NotTooBright], found []"]
 
 
+@pytest.mark.slow
 def test_a_record_from_before_a_figure_was_counted_is_rendered_without_it(light: Path) -> None:
     report()
     path = Path("results/light.json")

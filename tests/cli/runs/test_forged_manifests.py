@@ -100,6 +100,7 @@ def parsed(data: bytes) -> RunManifest | None:
         return None
 
 
+@pytest.mark.slow
 def test_every_forged_manifest_is_read_or_damage(run: Path) -> None:
     found, refused = manifest_of(run), 0
     for what, tree in forgeries(found["run"]):

@@ -94,6 +94,7 @@ def full_when_it_begins(patch: pytest.MonkeyPatch) -> Disk:
     return disk
 
 
+@pytest.mark.slow
 def test_a_search_in_memory_goes_on_without_its_first_save(monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         disk = full_when_it_begins(patch)
@@ -103,6 +104,7 @@ def test_a_search_in_memory_goes_on_without_its_first_save(monkeypatch: pytest.M
     assert same(json.loads(ran.stdout))
 
 
+@pytest.mark.slow
 def test_a_search_in_memory_saves_once_there_is_room(monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         disk = full_when_it_begins(patch)
@@ -118,6 +120,7 @@ def test_a_search_in_memory_saves_once_there_is_room(monkeypatch: pytest.MonkeyP
     assert same(json.loads(kmc("check", "--resume", str(the_run()), "--json").stdout))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [(), ("--shards", "2")])
 def test_a_disk_without_room_for_the_reserve_ends_the_run_at_once(
     monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]

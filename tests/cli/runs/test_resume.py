@@ -88,6 +88,7 @@ def test_a_real_run_that_is_killed_goes_on(point: str, threads: int) -> None:
     assert not (the_run() / "checkpoint").exists()
 
 
+@pytest.mark.slow
 def test_a_counterexample_is_the_same_after_a_kill() -> None:
     words = ("kraft", "restarts", "--trace", "tlc")
     assert in_child(dying_at("after rename run.json:4"), "check", *words, *EACH_LEVEL) == KILLED
@@ -208,6 +209,7 @@ def test_a_changed_comment_does_not_matter() -> None:
     assert resumed(the_run())["distinct"] == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -277,6 +279,7 @@ def test_the_width_of_fingerprints_is_kept() -> None:
     same(found, check_json("die_hard", *NATIVE))
 
 
+@pytest.mark.slow
 def test_a_full_disk_says_how_to_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
     write, left = os.pwrite, [40]
 
@@ -309,6 +312,7 @@ def test_a_disk_that_stays_full_until_a_bound_ends_the_search_says_that_nothing_
     assert list(Path(".kmc/runs").iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", ["KMC530", "KMC531"])
 def test_a_lack_of_memory_says_how_to_go_on(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
     provide, left = Worker.provide, [20]

@@ -293,6 +293,7 @@ def test_a_run_that_memory_stopped_is_listed_with_what_it_needs(monkeypatch: pyt
     assert f"  kmc check --resume {folder} --memory " in kmc("runs").stdout
 
 
+@pytest.mark.slow
 def test_a_run_is_listed_with_the_limits_that_did_not_end_it() -> None:
     kmc("check", "kraft", "smoke", "--quiet", "--max-states", "2000", "--max-depth", "40", "--memory", "2G")
     assert kmc("runs").stdout.splitlines()[-1].endswith(" --max-depth 40 --memory 2G")

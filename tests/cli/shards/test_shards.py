@@ -53,6 +53,7 @@ def test_without_pyspark_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch
     assert f"install it: {sys.executable} -m pip install 'kraft-model-checker[spark]'" in found.stderr
 
 
+@pytest.mark.slow
 def test_a_run_with_shards_leaves_a_result_and_no_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     words = ["check", "kraft", "smoke", "--json"]

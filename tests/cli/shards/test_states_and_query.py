@@ -61,6 +61,7 @@ def test_tables_elsewhere_are_asked_too(run: str, tmp_path: Path) -> None:
     assert "KMC630" in kmc("states", run, "--out", out).stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["gl/t*", "[t]", "t?", "s3:t", "file:", "it's\nt", "täbles"], ids=ascii)
 def test_tables_lie_in_a_folder_of_any_name(run: str, name: str) -> None:
     kmc("states", run, "--out", "gl/t1")
@@ -85,6 +86,7 @@ def test_a_query_reaches_no_files_unless_they_are_allowed(run: str) -> None:
     assert Path("states.csv").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sql", "value"),
     [

@@ -82,6 +82,7 @@ def test_a_storage_without_pyarrow_says_what_to_install(monkeypatch: pytest.Monk
     assert f"install it: {sys.executable} -m pip install 'kraft-model-checker[storage]'" in ran.stderr
 
 
+@pytest.mark.slow
 def test_the_result_of_a_run_that_ended_is_listed(runs: str) -> None:
     assert kmc("runs", runs).stdout.startswith("No run is saved in s3://")
     found = json.loads(kmc(*DIE_HARD, "--storage", runs, "--json").stdout)
@@ -92,6 +93,7 @@ def test_the_result_of_a_run_that_ended_is_listed(runs: str) -> None:
     assert {path.name for path in the_run().iterdir()} == {"model.cfg", "result.json"}
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_from_its_storage_alone(runs: str, monkeypatch: pytest.MonkeyPatch) -> None:
     ran = kmc(*DIE_HARD, "--storage", runs, "--max-depth", "3")
     assert "Resume: kmc check --resume .kmc/runs/die_hard" in ran.stdout
@@ -104,6 +106,7 @@ def test_a_run_goes_on_from_its_storage_alone(runs: str, monkeypatch: pytest.Mon
     assert "Can go on:" not in kmc("runs", runs).stdout
 
 
+@pytest.mark.slow
 def test_a_run_is_not_put_into_the_folder_of_another(runs: str) -> None:
     kmc(*DIE_HARD, "--storage", runs, "--max-depth", "3")
     Path(".kmc/runs").rename("saved")
@@ -139,6 +142,7 @@ def test_a_driver_that_is_killed_loses_nothing(point: str, runs: str, monkeypatc
     assert counts(found) == counts(check_json("die_hard"))
 
 
+@pytest.mark.slow
 def test_a_run_that_another_process_took_over_ends_with_one_error(
     runs: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

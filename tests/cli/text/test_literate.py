@@ -35,6 +35,7 @@ def _expanded(word: str) -> str:
     return str(next(iter(Path().glob(path)))) + mark + step if "*" in path else word
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", SCRIPTS, ids=[script.stem for script in SCRIPTS])
 def test_the_commands_print_what_the_file_shows(script: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(COUNTER, tmp_path / "counter", ignore=shutil.ignore_patterns("__pycache__"))

@@ -41,6 +41,7 @@ def shown(*words: str) -> list[str]:
     return CONTROL.sub("", told.decode().replace("\x1b[2K", "\n")).replace("\r", "").split("\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [
@@ -60,6 +61,7 @@ def test_no_line_is_broken_within_a_word(
     assert [line for line in lines if len(line) >= COLUMNS and not COPIED.search(line)] == []
 
 
+@pytest.mark.slow
 def test_a_command_to_copy_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     lines = shown(

@@ -25,6 +25,7 @@ def value(*words: str) -> str:
     return ran.stdout.rstrip("\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("where", "text", "shown"),
     [
@@ -101,6 +102,7 @@ MISTAKES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("text", "status", "code", "place", "message"), MISTAKES, ids=[row[0] for row in MISTAKES])
 def test_a_mistake_is_shown_at_its_place(text: str, status: int, code: str, place: str, message: str) -> None:
     ran = kmc("eval", TRACE, text)
@@ -159,6 +161,7 @@ def test_a_counterexample_of_a_spec_of_ones_own_is_asked(tmp_path: Path, monkeyp
     assert "the field of the state is st.count" in kmc("eval", "last", "count").stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("expression", ["{}", "0 - {}", "{{{}}}", "{} > 0"])
 @pytest.mark.parametrize("power", [2_000, 14_284, 14_285, 20_000, 60_000])
 def test_an_integer_of_any_length_is_written_in_full(expression: str, power: int) -> None:

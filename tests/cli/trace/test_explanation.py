@@ -238,6 +238,7 @@ def is_plain(output: str, found: dict[str, Any]) -> bool:
     return len(said) == 2 and len(warned) == 1 and is_shown and nothing and found["files"] == {"explanation_error.txt"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: f"{scenario.model} {scenario.view}")
 def test_without_a_mistake_each_of_these_is_explained(scenario: Scenario) -> None:
     known, output, found = checked(scenario)

@@ -95,6 +95,7 @@ def test_the_whole_trace_is_not_an_error(tmp_path: Path) -> None:
     assert [found.exit_code for found in ends(path)] == [0, 0, 0, 0, 20]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["x" * 3000, "nothing", "../two_phase_commit", ""])
 def test_a_trace_of_a_spec_that_is_not_there_is_one_error(name: str, tmp_path: Path) -> None:
     path = tmp_path / "trace.json"
@@ -143,6 +144,7 @@ JUNK: st.SearchStrategy[Any] = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @EXAMPLES
 @given(data=st.data())
 def test_whatever_value_changes_there_is_one_error_at_most(data: st.DataObject, tmp_path: Path) -> None:

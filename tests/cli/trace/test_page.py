@@ -70,6 +70,7 @@ def test_the_commands_of_a_page_work_where_the_check_ran(tmp_path: Path) -> None
     assert kmc(*replay.split()[1:]).exit_code == 0
 
 
+@pytest.mark.slow
 def test_a_check_that_finds_nothing_loads_no_story_page_or_server() -> None:
     script = (
         "import sys; from click.testing import CliRunner; from kmc.cli.program import cli\n"
