@@ -17,10 +17,11 @@ from kmc.compiler.lowering.lazy_collections import each_different, each_lazy, pi
 from kmc.compiler.lowering.map_literals import as_map, map_kind
 from kmc.compiler.lowering.network_entries import among
 from kmc.compiler.lowering.network_operations import each_message
+from kmc.compiler.lowering.repeats import may_repeat
 from kmc.compiler.values.code import Draft, Origin
 from kmc.compiler.values.keys import key_code, key_value
 from kmc.compiler.values.packing import array_head, element, unwrap, words
-from kmc.compiler.values.scope import Scope, is_injective
+from kmc.compiler.values.scope import Scope
 from kmc.compiler.values.value import (
     Chosen,
     Comprehension,
@@ -70,7 +71,7 @@ def each(low: Lowering, whole: Value, body: Body, node: Origin, unroll: int = UN
         case SetLiteral(items):
             _different(low, items, body, node)
         case Comprehension():
-            if once and isinstance(whole.node, ast.SetComp) and not is_injective(whole.node):
+            if once and may_repeat(low, whole):
                 elements = as_set(low, whole)
                 if elements is None:
                     each_different(low, whole, body, node)

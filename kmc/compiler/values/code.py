@@ -89,6 +89,13 @@ class Code:
         finally:
             self._draft = outer
 
+    def trial(self, body: Callable[[], object]) -> None:
+        """Run `body` only to see which cases it meets: no code, no check and no name of it stays."""
+        fresh, checks = self._fresh, len(self.checks)
+        self.capture(body)
+        self._fresh = fresh
+        del self.checks[checks:]
+
     def capture_alike(self, bodies: list[Callable[[], object]]) -> list[Draft]:
         """`capture` of each body; bodies that emit the same code share one draft.
 
