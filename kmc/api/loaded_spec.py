@@ -26,8 +26,13 @@ from kmc.frontend.loader import Spec, load_spec
 from kmc.frontend.model import Model
 from kmc.frontend.shipped import find_spec_root, manifest_of
 from kmc.lang.constants import Constant
+from kmc.lang.maps import MapValue
+from kmc.lang.records import Record
+from kmc.lang.seqs import SeqValue
+from kmc.lang.tla import NIL
 from kmc.model_files.manifest import Manifest
-from kmc.model_files.model_file import Assignment, ModelValue, Raw, RawSet, fits_integer, is_name
+from kmc.model_files.model_file import Assignment, is_name
+from kmc.model_files.raw_values import ModelValue, Raw, RawRecord, RawSequence, RawSet, fits_integer, raw_function
 from kmc.near_words import nearest
 
 _HERE = "a constant of kmc.load"
@@ -231,23 +236,42 @@ def _raw(name: str, value: Any) -> Raw:
             return value
         case str() if is_name(value):
             return ModelValue(value)
+        case SeqValue():
+            return RawSequence(tuple(_raw(name, element) for element in value))
+        case Record():
+            return RawRecord(tuple((field, _raw(name, item)) for field, item in value.items()))
         case list() | tuple():
             return RawSet(tuple(_raw(name, member) for member in value))
         case set() | frozenset():
             return RawSet(tuple(_raw(name, member) for member in _sorted(value)))
+        case Mapping() | MapValue():
+            return raw_function(tuple((_raw(name, key), _raw(name, item)) for key, item in value.items()))
+        case None:
+            return ModelValue(NIL)
         case _ if is_name(title := getattr(value, "title", "") if not isinstance(value, str) else ""):
             return ModelValue(title)  # a member of an enumeration, or an identifier
     raise CommandLineError(
         "KMC692",
         f"{value!r} cannot be the value of the constant '{name}'",
-        help='give a number, True, False, a name as text, or a list of names: ["n1", "n2"]',
+        help='give a number, True, False, a name as text, a list of names: ["n1", "n2"], or kmc.literal([1, 1])',
     )
 
 
 def _sorted(values: Collection[Any]) -> Sequence[Any]:
     """The members of a Python set, whose order would change from run to run."""
     # A text has a method `title`, and what that is called depends on where it lies in memory.
-    return sorted(values, key=lambda value: value if isinstance(value, str) else str(getattr(value, "title", value)))
+    return sorted(values, key=_place)
+
+
+def _place(value: Any) -> str:
+    """A text that is the same in every process."""
+    match value:
+        case str():
+            return value
+        case set() | frozenset():
+            return repr(sorted(map(_place, value)))
+        case _:
+            return str(getattr(value, "title", value))
 
 
 def as_loaded(spec: LoadedSpec | str | Path, model: str | Path | None = None) -> LoadedSpec:

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from kmc.errors import CommandLineError, ModelError, Span, did_you_mean
 from kmc.frontend.shipped import find_model, find_spec_root
-from kmc.model_files.model_file import ModelFile, Word, parse_set
+from kmc.model_files.model_file import ModelFile, Word
+from kmc.model_files.value_text import parse_set
 
 FILE_NAME = "benchmarks.toml"
 _KEYS = ("description", "model", "symmetry", "set", "specification", "properties", "tla_module")

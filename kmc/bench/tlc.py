@@ -20,7 +20,8 @@ from kmc.bench.declared import Benchmark
 from kmc.bench.machine import load_average
 from kmc.bench.processes import children_cpu_seconds, run_timed
 from kmc.errors import CommandLineError, Span, SystemFault
-from kmc.model_files.model_file import Assignment, ModelFile, ModelValue, Word, render_cfg
+from kmc.model_files.model_file import Assignment, ModelFile, Word, render_cfg
+from kmc.model_files.raw_values import ModelValue
 
 JAVA = "java"
 _INSTALL_JAVA = "install a Java runtime, 11 or newer, to run TLC"

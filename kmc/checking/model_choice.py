@@ -13,7 +13,9 @@ from kmc.frontend.binding import bind, bind_all, resolve
 from kmc.frontend.model import Model
 from kmc.frontend.shipped import find_model, find_spec_root, manifest_of
 from kmc.model_files.manifest import Manifest
-from kmc.model_files.model_file import Assignment, ModelFile, Word, parse_set, raw_identity
+from kmc.model_files.model_file import Assignment, ModelFile, Word
+from kmc.model_files.raw_values import raw_identity
+from kmc.model_files.value_text import parse_set
 from kmc.trace.files import pick, pick_state
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Protocol
+from typing import Protocol
 
 from kmc.frontend.loader import Spec
+from kmc.lang.constant_values import text_of
 from kmc.lang.constants import Constant
-from kmc.model_files.model_file import render_raw
+from kmc.lang.types import SymbolMeta
+from kmc.model_files.raw_values import ModelValue, render_raw
 
 
 class Named(Protocol):
@@ -25,15 +27,8 @@ def names(declared: Iterable[Named]) -> str:
 
 def constant_value(constant: Constant) -> str:
     """The value of a constant as a model file writes it."""
-    return render_raw(constant.raw) if constant.raw is not None else _plain(constant.value)
-
-
-def _plain(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).upper()
-    # An identifier class represents the set of its members.
-    members = getattr(value, "members", None) if isinstance(value, type) else None
-    return str(value) if members is None else "{ " + ", ".join(map(str, members)) + " }"
+    is_plain = isinstance(constant.raw, bool | int | str | ModelValue) or isinstance(constant.value, SymbolMeta)
+    return render_raw(constant.raw) if is_plain and constant.raw is not None else text_of(constant.value)
 
 
 def constants_text(spec: Spec) -> str:

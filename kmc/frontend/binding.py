@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,8 +19,10 @@ from kmc.invariants.properties import (
     SymmetrySet,
     View,
 )
+from kmc.lang.constant_values import text_of
 from kmc.lang.naming import with_article
-from kmc.lang.permutation import is_started_in
+from kmc.lang.permutation import is_started_in, permute
+from kmc.lang.tla import shortened
 from kmc.liveness.formulas import TemporalProperty
 from kmc.model_files.model_file import Assignment, ModelFile, Word
 
@@ -87,8 +90,9 @@ def resolve(spec: Spec, file: ModelFile) -> Model:
         for kind in KINDS
     }
     symmetry = _all(spec, file.symmetry, SymmetrySet, "symmetry set")
-    for group in symmetry:
+    for group, word in zip(symmetry, file.symmetry, strict=True):
         _check_started(spec, group)
+        _check_constants(spec, group, word)
     model = Model(
         spec=spec,
         name=file.name,
@@ -112,6 +116,17 @@ def _check_started(spec: Spec, group: SymmetrySet) -> None:
             message = f"State has no field '{cls.started}' of the type PartialMap[{cls.__name__}, ...]"
             advice = f"let started name the partial map whose keys are the {cls.__name__} in use"
             raise SpecError("KMC159", message, group.span, help=advice)
+
+
+def _check_constants(spec: Spec, group: SymmetrySet, word: Word) -> None:
+    """Raise ModelError (KMC359) for a constant whose value distinguishes members that the symmetry exchanges."""
+    for constant in spec.constants.values():
+        for first, second in (pair for cls in group.classes for pair in pairwise(cls.members)):
+            if permute(constant.value, {first: second, second: first}, {}) != constant.value:
+                value = shortened(text_of(constant.value))
+                message = f"constant '{constant.name}' is {value}, which changes if {first} and {second} change places"
+                advice = f"leave out {word.text}, or give {constant.name} a value that treats their members alike"
+                raise ModelError("KMC359", message, word.span, advice)
 
 
 def _check_relation(spec: Spec, file: ModelFile) -> None:

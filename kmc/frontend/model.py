@@ -23,6 +23,10 @@ from kmc.invariants.properties import (
     SymmetrySet,
     View,
 )
+from kmc.lang.constant_values import text_of
+from kmc.lang.maps import MapValue
+from kmc.lang.records import Record
+from kmc.lang.seqs import SeqValue
 from kmc.lang.types import SymbolMeta
 from kmc.liveness.formulas import TemporalProperty
 from kmc.model_files.model_file import ModelFile
@@ -96,4 +100,7 @@ class Model:
 
 
 def _members_text(value: object) -> str:
-    return str(value.members) if isinstance(value, SymbolMeta) else str(value)
+    if isinstance(value, SymbolMeta):
+        return str(value.members)
+    # A set, a map or a record has no text of Python's that is the same in every process.
+    return text_of(value) if isinstance(value, frozenset | MapValue | SeqValue | Record) else str(value)

@@ -7,6 +7,7 @@ literal. `kmc.mypy_plugin` reads literals as kmc does, so there the words have n
 
 import enum
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from types import EllipsisType, UnionType
 from typing import Any, ClassVar, Generic, Self, TypeAlias, dataclass_transform, overload
 
 from typing_extensions import TypeVar
@@ -15,7 +16,7 @@ _T = TypeVar("_T")
 _T_co = TypeVar("_T_co", covariant=True)
 _K = TypeVar("_K")
 _V_co = TypeVar("_V_co", covariant=True)
-_E = TypeVar("_E", bound=Enum)
+_E = TypeVar("_E", bound=Enum | Ident | Record)
 _Size = TypeVar("_Size", default=Any)
 _Most = TypeVar("_Most", default=Any)
 
@@ -139,7 +140,9 @@ def constant(name: str, domain: type[bool], meaning: str, default: bool = ...) -
 @overload
 def constant(name: str, domain: type[int], meaning: str, default: int = ...) -> int: ...
 @overload
-def constant(name: str, domain: type[_E], meaning: str, default: _E = ...) -> _E:
+def constant(name: str, domain: type[_E], meaning: str, default: _E = ...) -> _E: ...
+@overload
+def constant(name: str, domain: EllipsisType | UnionType, meaning: str, default: Any = ...) -> Any:
     """Declare a constant and get its value in this model; with a `default`, models may leave it out."""
 
 def spawned(name: str, count: int, *, started: str | None = None) -> type[Ident]:

@@ -1,4 +1,4 @@
-"""Constants of a spec: declared once with type and meaning, given by a model.
+"""Constants of a spec: declared once with type and meaning, given by a model. A value may be of any type but a network.
 
 `MaxElections = constant("MaxElections", Int(0, 9), "How many elections may start")` evaluates to the value that the
 model gives. Specs are executed once per model, inside `constants_of(...)`; a constant without a value there gets a
@@ -7,19 +7,25 @@ placeholder, so that all missing constants are reported together.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from types import FunctionType
 from typing import Any, TypeAlias
 
 from kmc.errors import DomainError, ModelError, Span, SpecError, did_you_mean
 from kmc.lang.admission import admitter
-from kmc.lang.domains import describe, members
+from kmc.lang.constant_values import placeholder, value_of
+from kmc.lang.domains import describe
 from kmc.lang.idents import Ident, ident_class
+from kmc.lang.naming import snake_case
 from kmc.lang.showing import shown
-from kmc.lang.types import BoolType, EnumType, IntType, Type, as_type
-from kmc.model_files.model_file import Assignment, ModelValue, Raw, RawSet
+from kmc.lang.tla import shortened
+from kmc.lang.types import BoolType, EnumType, IdentType, IntType, MessageBagType, MessageSetType, Type, as_type
+from kmc.model_files.model_file import Assignment
+from kmc.model_files.raw_values import ModelValue, Raw, RawOperator, RawSet, render_raw
 
 Share: TypeAlias = Callable[[str], float]
 """The position of a constant's placeholder in its domain, from 0 (the least value) to 1."""
@@ -75,8 +81,9 @@ def constants_of(given: Mapping[str, Assignment], share: Share | None = None) ->
 def constant(name: str, domain: Any, meaning: str, default: Any = _UNSET) -> Any:
     """Declare a constant and get its value in this model.
 
-    `domain` is `Bool`, `Int(low, high)`, an Enum class or `IdentSet(...)`; with a `default`, models may leave it out.
-    Raises ModelError when the model's value is outside the domain.
+    `domain` is `IdentSet(...)`, or a type: `Bool`, `Int(low, high)`, `Set[Set[Server]]`, `Map[Server, Int(0, 3)]`, a
+    record class. With a `default`, models may leave it out. `Name <- definition` in a model calls a function without
+    parameters that stands above the constant. Raises ModelError when the model's value is outside the domain.
     """
     table = _TABLE.get(None)
     if table is None:
@@ -89,7 +96,9 @@ def constant(name: str, domain: Any, meaning: str, default: Any = _UNSET) -> Any
     _check_domain(name, domain)
     assignment = table.given.get(name)
     raw = assignment.value if assignment else None
-    if assignment is not None:
+    if assignment is not None and isinstance(assignment.value, RawOperator):
+        value = _defined(table, name, domain, assignment, sys._getframe(1).f_globals)
+    elif assignment is not None:
         value = _convert(name, domain, assignment.value, assignment.span)
     elif default is not _UNSET:
         value = _default_value(table, name, domain, default)
@@ -120,9 +129,9 @@ def spawned(name: str, count: int, *, started: str | None = None) -> type[Ident]
 def _check_domain(name: str, domain: Any) -> None:
     if isinstance(domain, IdentSet):
         return
-    if not isinstance(as_type(domain, f"constant '{name}'"), BoolType | IntType | EnumType):
-        message = f"constant '{name}' cannot have this domain"
-        raise SpecError("KMC165", message, help="write Bool, Int(least, greatest), an Enum or IdentSet()")
+    if isinstance(as_type(domain, f"constant '{name}'"), MessageSetType | MessageBagType):
+        message = f"constant '{name}' cannot have this domain: a network is a field of State"
+        raise SpecError("KMC165", message, help="write Set[...] for a set of records")
 
 
 def _default_value(table: ConstantTable, name: str, domain: Any, default: Any) -> Any:
@@ -156,8 +165,7 @@ def _stand_in(table: ConstantTable, name: str, domain: Any) -> Any:
         size = 1 + round(share * (min(domain.at_most, _STAND_IN_IDENTS_MAX) - 1))
         titles = tuple(f"{name}_{ordinal}" for ordinal in range(1, size + 1))
         return ident_class(name, titles, symmetric=domain.symmetric)
-    values = members(as_type(domain, f"constant '{name}'"))
-    return values[round(share * (len(values) - 1))]
+    return placeholder(as_type(domain, f"constant '{name}'"), share)
 
 
 def has_placeholders() -> bool:
@@ -166,25 +174,37 @@ def has_placeholders() -> bool:
     return table is not None and bool(table.missing)
 
 
+def _defined(table: ConstantTable, name: str, domain: Any, given: Assignment, known: Mapping[str, Any]) -> Any:
+    """The value of the definition that a model gives a constant, among the names that its file knows by now."""
+    target = render_raw(given.value)
+    found = next((known[word] for word in (target, snake_case(target)) if word in known), _UNSET)
+    if isinstance(domain, IdentSet):
+        message = f"constant '{name}' is a set of identifiers, which no definition gives"
+        raise ModelError("KMC358", message, given.span, help=f"write {name} = {{a, b, c}}")
+    if found is _UNSET or (isinstance(found, FunctionType) and found.__code__.co_argcount):
+        message = f"no definition '{target}' without parameters stands above constant '{name}'"
+        advice = f"write def {snake_case(target)}(): return ... above the constant, or import it there"
+        raise ModelError("KMC358", message, given.span, help=advice)
+    try:
+        return admitter(as_type(domain, ""))(found() if isinstance(found, FunctionType) else found)
+    except DomainError as error:
+        if table.missing:
+            return _stand_in(table, name, domain)  # the definition may be made of placeholders
+        message = f"constant '{name}' is given '{target}': {error.message}"
+        raise ModelError("KMC341", message, given.span, help=error.help) from None
+
+
 def _convert(name: str, domain: Any, raw: Raw, span: Span) -> Any:
     if isinstance(domain, IdentSet):
         return _identifiers(name, domain, raw, span)
     declared: Type = as_type(domain, f"constant '{name}'")
-    match declared:
-        case BoolType() if isinstance(raw, bool):
-            return raw
-        case IntType(low, high) if isinstance(raw, int) and not isinstance(raw, bool) and low <= raw <= high:
-            return raw
-        case EnumType(cls) if isinstance(raw, ModelValue):
-            for member in cls.members:
-                if member.title == raw.name:
-                    return member
-    raise ModelError(
-        "KMC341",
-        f"constant '{name}' is {_raw_text(raw)}, which is not in {describe(declared)}",
-        span,
-        help=_advice_on(raw, declared, span),
-    )
+    try:
+        return value_of(raw, declared)
+    except DomainError as error:
+        message = f"constant '{name}' is {shortened(_raw_text(raw))}, which is not in {describe(declared)}"
+        is_scalar = isinstance(declared, BoolType | IntType | EnumType | IdentType)
+        notes = () if is_scalar else (error.message,)
+        raise ModelError("KMC341", message, span, help=_advice_on(raw, declared, span), notes=notes) from None
 
 
 def _advice_on(raw: Raw, declared: Type, span: Span) -> str:
@@ -192,7 +212,7 @@ def _advice_on(raw: Raw, declared: Type, span: Span) -> str:
     match declared:
         case BoolType():
             return "write true or false" if _is_manifest(span) else "write TRUE or FALSE"
-        case EnumType(cls) if isinstance(raw, ModelValue):
+        case EnumType(cls) | IdentType(cls) if isinstance(raw, ModelValue):
             return did_you_mean(raw.name, [member.title for member in cls.members])
         case _:
             return "the spec declares this domain; `kmc specs` lists the constants with their meaning"
@@ -226,4 +246,4 @@ def _raw_text(raw: Raw) -> str:
         case str():
             return f'"{raw}"'
         case _:
-            return str(raw)
+            return render_raw(raw)

@@ -6,8 +6,9 @@ SYMMETRY, VIEW and CHECK_DEADLOCK, with comments `\* ...` and nested `(* ... *)`
 TLC, layout is free and a list ends at the next keyword. Unlike in TLC, a word that is nearly a keyword is an error; TLC
 reads it as one more name of the list. Whether the spec declares these names is checked elsewhere.
 
-The file of a TLA+ module may also replace definitions (`X <- Y`, `X <- [M] Y`, `X = [M] value`), and have ALIAS and
-POSTCONDITION; a Python spec has nothing that these could mean.
+A constant of a Python spec may also be a sequence, a record or a function, and `X <- Y` gives it the value of a
+definition of the spec. The file of a TLA+ module may replace definitions (`X <- Y`, `X <- [M] Y`, `X = [M] value`), and
+have ALIAS and POSTCONDITION; a Python spec has nothing that these could mean.
 """
 
 from __future__ import annotations
@@ -24,14 +25,13 @@ from kmc.model_files.model_file import (
     Assignment,
     ModelFile,
     Substitution,
-    Token,
-    Tokens,
     Word,
     behaviour_mistake,
     is_name,
     read_model_text,
-    read_value,
 )
+from kmc.model_files.tokens import Token, Tokens
+from kmc.model_files.value_text import read_definition, read_value
 
 # At this ratio one wrong, missing or swapped letter is a near miss, and so are two in a long keyword.
 _NEAR_MISS_RATIO = 0.8
@@ -114,7 +114,7 @@ def parse_cfg(text: str, path: str, for_module: bool = False) -> ModelFile:
 
     Raises ModelError at the offending token: KMC302 for an unknown token, KMC303 for an unknown word, KMC304 for
     sections that exclude, need or repeat each other, KMC305 for a constant given twice, KMC306 for a constant without
-    `=` or value, KMC307 for a substitution, KMC308 for a bad set, KMC309 for a section without a name, KMC310 for a
+    `=` or value, KMC308 for a bad collection, KMC309 for a section without a name, KMC310 for a
     name listed twice, KMC311 for anything but TRUE or FALSE where one of them is needed.
     """
     tokens = Tokens(text, path, for_module)
@@ -267,23 +267,21 @@ def _read_assignment(tokens: Tokens) -> Assignment | Substitution:
     if name.kind != "name" or name.text in ("TRUE", "FALSE"):
         message = f"{name.shown()} stands where the name of a constant is needed"
         raise ModelError("KMC306", message, name.span, "write NAME = VALUE for each constant")
-    arrow = tokens.take_mark("<-")
-    if arrow is not None:
-        return _read_substitution(tokens, name, arrow)
+    if tokens.take_mark("<-") is not None:
+        return _read_substitution(tokens, name)
     equals = tokens.take_mark("=")
     if equals is None:
         raise _missing_equals(name, tokens.peek())
     if not is_name(name.text):
         raise ModelError("KMC306", f"'{name.text}' is a keyword of TLC", name.span, "rename the constant")
-    module = _read_module(tokens)
+    module = _read_module(tokens) if tokens.for_module else ""
     return Assignment(name.text, read_value(tokens, name.text, equals), name.span, module)
 
 
-def _read_substitution(tokens: Tokens, name: Token, arrow: Token) -> Substitution:
+def _read_substitution(tokens: Tokens, name: Token) -> Assignment | Substitution:
+    """Read what follows `X <-`: of a spec in Python a definition of the spec, of a module one of the module."""
     if not tokens.for_module:
-        message = f"the substitution '{name.text} <- ...' is not supported"
-        help_line = f"write '{name.text} = VALUE'; a definition can only be replaced in the spec itself"
-        raise ModelError("KMC307", message, arrow.span, help_line)
+        return Assignment(name.text, read_definition(tokens, name.text), name.span)
     module = _read_module(tokens)
     target = tokens.take()
     if target.kind != "name" or not is_name(target.text):

@@ -15,21 +15,21 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
-from kmc.errors import did_you_mean
-from kmc.model_files.model_file import (
-    Assignment,
-    ModelFile,
+from kmc.errors import ModelError, did_you_mean
+from kmc.model_files.model_file import Assignment, ModelFile, behaviour_mistake, is_name, read_model_text
+from kmc.model_files.raw_values import (
     ModelValue,
     Raw,
+    RawOperator,
+    RawRecord,
+    RawSequence,
     RawSet,
-    behaviour_mistake,
     fits_integer,
-    is_name,
     raw_identity,
-    read_model_text,
     render_raw,
 )
 from kmc.model_files.toml_tables import TomlTable, read_table
+from kmc.model_files.value_text import value_of_text
 from kmc.result import Verdict
 
 RESULTS = tuple(verdict.value for verdict in Verdict if verdict is not Verdict.INTERRUPTED)
@@ -189,7 +189,7 @@ def _constants(table: TomlTable) -> tuple[Assignment, ...]:
     )
 
 
-def _raw(table: TomlTable, value: object, name: str, *index: int) -> Raw:
+def _raw(table: TomlTable, value: object, name: str, *index: str | int) -> Raw:
     """The value of a constant, or of the member at an index: in TOML a text is a model value."""
     match value:
         case bool():
@@ -198,15 +198,44 @@ def _raw(table: TomlTable, value: object, name: str, *index: int) -> Raw:
             return value
         case str() if is_name(value):
             return ModelValue(value)
-        case {"string": str(text), **others} if not others:
-            return text
         case list():
             return _raw_set(table, value, name, *index)
+        case dict() if value:
+            return _raw_table(table, value, name, *index)
         case str():
             raise table.wrong("a model value, which is a name", _example_instead_of(value), name, *index)
         case _:
-            wanted = 'a number of 64 bits, true, false, a model value, { string = "..." } or a list of such values'
+            wanted = (
+                "a number of 64 bits, true, false, a model value, a list, "
+                'or a table such as { string = "..." } or { tla = "..." }'
+            )
             raise table.wrong(wanted, '["a", "b"]', name, *index)
+
+
+def _raw_table(table: TomlTable, value: dict[str, object], name: str, *index: str | int) -> Raw:
+    """The value that a table is: one in another form, or a record or function whose keys are names."""
+    match value:
+        case {"string": str(text), **others} if not others:
+            return text
+        case {"sequence": list(elements), **others} if not others:
+            parts = enumerate(elements)
+            return RawSequence(tuple(_raw(table, part, name, *index, "sequence", position) for position, part in parts))
+        case {"definition": str(target), **others} if not others and is_name(target) and not index:
+            return RawOperator(target)
+        case {"tla": str(text), **others} if not others:
+            return _raw_of_text(table, text, name, *index)
+    for key in value:
+        if not is_name(key):
+            raise table.wrong("a table of names", "{ a = 1, b = 2 }", name, *index)
+    return RawRecord(tuple((key, _raw(table, item, name, *index, key)) for key, item in value.items()))
+
+
+def _raw_of_text(table: TomlTable, text: str, name: str, *index: str | int) -> Raw:
+    """The value that a text is as TLA+ writes it."""
+    try:
+        return value_of_text(text, table.spans.of(table.path).path, name)
+    except ModelError as error:
+        raise table.mistake(error.code, error.message, error.help or "", name, *index) from None
 
 
 def _example_instead_of(text: str) -> str:
@@ -218,7 +247,7 @@ def _example_instead_of(text: str) -> str:
     return f"{{ string = {json.dumps(text, ensure_ascii=False)} }}, if it is a string"
 
 
-def _raw_set(table: TomlTable, values: list[object], name: str, *index: int) -> RawSet:
+def _raw_set(table: TomlTable, values: list[object], name: str, *index: str | int) -> RawSet:
     members: list[Raw] = []
     for position, value in enumerate(values):
         member = _raw(table, value, name, *index, position)

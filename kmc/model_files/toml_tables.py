@@ -11,7 +11,7 @@ import tomllib
 from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias, TypeGuard
+from typing import Any, TypeAlias, TypeGuard
 
 from kmc.errors import ModelError, Span, did_you_mean
 from kmc.model_files.model_file import Word, is_name
@@ -170,11 +170,11 @@ class TomlTable:
         if key not in self.data:
             raise self.mistake("KMC323", f"'{key}' is missing in {self.shown}", f"add {key} = {example}")
 
-    def wrong(self, wanted: str, example: str, key: str, *index: int) -> ModelError:
-        """KMC322: the value of a key, or a member of its list, has the wrong form."""
-        value: object = self.data[key]
+    def wrong(self, wanted: str, example: str, key: str, *index: str | int) -> ModelError:
+        """KMC322: the value of a key, or what `index` leads to in it, has the wrong form."""
+        value: Any = self.data[key]
         for position in index:
-            value = value[position] if isinstance(value, list) else value
+            value = value[position]
         message = f"'{key}' of {self.shown} takes {wanted}, not {_described(value)}"
         return self.mistake("KMC322", message, f"for example {key} = {example}", key, *index)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mypy.exprtotype import expr_to_unanalyzed_type
 from mypy.nodes import (
     ARG_POS,
     AssertStmt,
@@ -23,6 +24,7 @@ from mypy.nodes import (
     Decorator,
     DictExpr,
     DictionaryComprehension,
+    EllipsisExpr,
     Expression,
     ExpressionStmt,
     ForStmt,
@@ -49,6 +51,7 @@ from mypy.nodes import (
     YieldExpr,
     YieldFromExpr,
 )
+from mypy.options import Options
 
 from kmc.mypy_plugin.implied_types import FIELD, STATE, STEPS, annotate, plain_types, returns_bool
 from kmc.mypy_plugin.spec_files import is_spec, state_module
@@ -181,6 +184,12 @@ class _Adapter:
                     _check_returns(function.body)
             case FuncDef() if not node.is_decorated:
                 annotate(node, [], has_state=self._has_state)
+            case AssignmentStmt(rvalue=CallExpr(callee=NameExpr(name="constant"), args=[_, domain, *_]) as call):
+                if isinstance(domain, IndexExpr | OpExpr):
+                    # An expression of these words has no type for mypy, the annotation that it would be has one.
+                    written = plain_types(expr_to_unanalyzed_type(domain, Options()))
+                    node.type = node.unanalyzed_type = written
+                    call.args[1] = _ellipsis(domain)
             case AssignmentStmt() if node.unanalyzed_type is not None:
                 node.type = node.unanalyzed_type = plain_types(node.unanalyzed_type)
             case CallExpr(callee=NameExpr(name="Int")):
@@ -224,6 +233,12 @@ def _predicate(operand: Expression) -> Expression:
 
 def _named(name: str, at: Context) -> NameExpr:
     node = NameExpr(name)
+    node.set_line(at)
+    return node
+
+
+def _ellipsis(at: Context) -> EllipsisExpr:
+    node = EllipsisExpr()
     node.set_line(at)
     return node
 

@@ -63,6 +63,11 @@ def scalar_value(code: int, declared: Type) -> Any:
     return members(declared)[code]
 
 
+def value_words(value: Any, declared: Type) -> list[int]:
+    """The words of a value in the layout of its type."""
+    return _words(_bits(value, declared), layout_of(declared))
+
+
 def _bits(value: Any, declared: Type) -> int:
     """A value as one big integer, in the layout of its type; wide values are multiples of whole words."""
     match declared:

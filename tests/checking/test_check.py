@@ -15,7 +15,7 @@ from kmc.checking.search_place import InMemory, InShards, SearchPlace
 from kmc.engine.files.run_directory import RunDirectory
 from kmc.errors import CommandLineError, ExitStatus
 from kmc.frontend.shipped import find_spec_root
-from kmc.model_files.model_file import parse_set
+from kmc.model_files.value_text import parse_set
 from kmc.result import Bound, Counters, Limits, Verdict
 
 

@@ -16,7 +16,7 @@ from kmc.engine.check_model import check_native
 from kmc.engine.search.predecessors import Predecessors
 from kmc.errors import InternalError, KmcError
 from kmc.frontend.binding import bind_all
-from kmc.model_files.model_file import parse_set
+from kmc.model_files.value_text import parse_set
 from kmc.reference.search import Search
 from kmc.result import Limits, Result
 

@@ -23,7 +23,7 @@ from kmc.compiler.ir.emit_python import emit_python
 from kmc.compiler.model_kernels import build_kernels
 from kmc.frontend.binding import bind_all
 from kmc.frontend.shipped import find_spec_root, manifest_of
-from kmc.model_files.model_file import parse_set
+from kmc.model_files.value_text import parse_set
 from kmc.result import Limits
 from kmc.runtime.codec import encode_row
 from kmc.runtime.state_layout import row_layout

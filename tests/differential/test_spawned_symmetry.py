@@ -18,7 +18,8 @@ from kmc.errors import KmcError, SpecError
 from kmc.frontend.binding import bind
 from kmc.frontend.model import Model
 from kmc.frontend.shipped import find_model, find_spec_root
-from kmc.model_files.model_file import ModelValue, RawSet, Word
+from kmc.model_files.model_file import Word
+from kmc.model_files.raw_values import ModelValue, RawSet
 from kmc.reference.search import Search
 from kmc.reference.states.identity import StateSet
 from kmc.result import Limits

@@ -16,7 +16,7 @@ from kmc.engine.check_model import check_native
 from kmc.errors import SpecError
 from kmc.frontend.binding import bind_all
 from kmc.frontend.model import Model
-from kmc.model_files.model_file import parse_set
+from kmc.model_files.value_text import parse_set
 from kmc.reference.search import Search
 from kmc.result import Limits, Result
 

@@ -8,7 +8,7 @@ import pytest
 
 from kmc.errors import AssumptionError, EvaluationError, ExitStatus, KmcError, ModelError
 from kmc.frontend.loader import Spec, load_spec
-from kmc.model_files.model_file import parse_set
+from kmc.model_files.value_text import parse_set
 
 SPEC = """
 from kmc.lang import IdentSet, Int, Map, Record, constant

@@ -6,12 +6,25 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from support.drawing.values import Role, Server, record_class
+from support.drawing.values import Role, Server, VoteRequest, record_class
 
 from kmc.errors import ModelError, Span, SpecError
-from kmc.lang.annotations import Bool, Int, Set
+from kmc.lang import constants
+from kmc.lang.admission import admitter
+from kmc.lang.annotations import Bool, Int, Map, MessageBag, MessageSet, Opt, Pair, PartialMap, Seq, Set
+from kmc.lang.constant_values import placeholder, text_of
 from kmc.lang.constants import ConstantTable, IdentSet, constant, constants_of, spawned
-from kmc.model_files.model_file import Assignment, ModelValue, Raw, RawSet
+from kmc.lang.types import as_type
+from kmc.model_files.model_file import Assignment
+from kmc.model_files.raw_values import (
+    ModelValue,
+    Raw,
+    RawFunction,
+    RawOperator,
+    RawRecord,
+    RawSequence,
+    RawSet,
+)
 
 SPAN = Span("m.cfg", 1)
 Node = record_class({"epoch": Int(0, 3)}, name="Node")
@@ -125,8 +138,9 @@ def test_constants_that_are_missing_are_listed_and_have_placeholders() -> None:
         (lambda: constant("C", Bool, None), "KMC166"),  # type: ignore[arg-type]  # what is refused
         (lambda: constant(None, Bool, "x"), "KMC166"),  # type: ignore[arg-type]  # what is refused
         (lambda: (constant("C", Bool, "x"), constant("C", Bool, "x")), "KMC162"),
-        (lambda: constant("C", Set[Server], "x"), "KMC165"),
-        (lambda: constant("C", Node, "x"), "KMC165"),
+        (lambda: constant("C", MessageSet[VoteRequest], "x"), "KMC165"),
+        (lambda: constant("C", MessageBag[VoteRequest], "x"), "KMC165"),
+        (lambda: constant("C", Set[Server], "x", {1}), "KMC164"),
         (lambda: constant("C", Int(0, 3), "x", 4), "KMC164"),
         (lambda: constant("C", IdentSet(), "x", {"a"}), "KMC164"),
     ],
@@ -170,3 +184,92 @@ def test_spawned_identifiers_need_a_positive_number_and_the_name_of_a_field(coun
     with pytest.raises(SpecError) as caught:
         spawned("Id", count, started=started)
     assert caught.value.code == "KMC163"
+
+
+NAMES = ("a", "b", "c")
+
+
+def places(**fields: Raw) -> RawRecord:
+    """A record as a model writes it."""
+    return RawRecord(tuple(fields.items()))
+
+
+def of_every_type() -> dict[str, tuple[Any, Raw, str]]:
+    """Constants of many types over a set of identifiers: domain, value in a model, and the value in TLA+."""
+    a, b, c = map(ModelValue, NAMES)
+    seat = constant("Seat", IdentSet(), "x")
+    entry = record_class({"held_by": Opt[seat], "left": Int(0, 3)}, name="Entry")
+    return {
+        "a member": (seat, b, "b"),
+        "a subset": (Set[seat], RawSet((c, a)), "{a, c}"),
+        "a set of sets": (Set[Set[seat]], RawSet((RawSet((b, a)), RawSet((c,)))), "{{c}, {a, b}}"),
+        "pairs": (Set[Pair[seat]], RawSet((RawSet((c, a)),)), "{{a, c}}"),
+        "a function": (Map[seat, Int(0, 9)], RawFunction(((c, 3), (a, 1), (b, 2))), "(a :> 1 @@ b :> 2 @@ c :> 3)"),
+        "a table": (Map[seat, Set[seat]], places(a=RawSet(()), b=RawSet((a,)), c=RawSet((b, a))),
+                    "(a :> {} @@ b :> {a} @@ c :> {a, b})"),
+        "a function on a part": (PartialMap[seat, Bool], RawFunction(((b, True),)), "(b :> TRUE)"),
+        "a function on numbers": (Map[Int(1, 2), seat], RawSequence((c, c)), "<<c, c>>"),
+        "a sequence": (Seq[seat, 4], RawSequence((b, a, b)), "<<b, a, b>>"),
+        "a record": (entry, places(held_by=ModelValue("Nil"), left=2), "[held_by |-> Nil, left |-> 2]"),
+        "a record in camelCase": (entry, places(left=0, heldBy=c), "[held_by |-> c, left |-> 0]"),
+        "a record as a function": (entry, RawFunction(((ModelValue("held_by"), b), (ModelValue("left"), 1))),
+                                   "[held_by |-> b, left |-> 1]"),
+        "records": (Set[entry], RawSet((places(heldBy=a, left=1),)), "{[held_by |-> a, left |-> 1]}"),
+        "a union": (seat | Int(0, 3) | None, 3, "3"),
+        "an empty map": (PartialMap[seat, Bool], RawSequence(()), "<<>>"),
+    }  # fmt: skip
+
+
+def test_a_constant_may_be_of_any_type_but_a_network() -> None:
+    with constants_of(given(Seat=members(*NAMES))):
+        rows = of_every_type()
+        shown = {what: text_of(constants._convert("C", domain, raw, SPAN)) for what, (domain, raw, _) in rows.items()}
+    assert shown == {what: expected for what, (_, _, expected) in rows.items()}
+
+
+def test_a_value_of_any_type_has_a_placeholder_in_its_domain() -> None:
+    with constants_of(given(Seat=members(*NAMES))):
+        domains = [as_type(domain, "") for domain, _, _ in of_every_type().values()]
+    for domain in domains:
+        for share in (0.0, 0.4, 1.0):
+            value = placeholder(domain, share)
+            assert admitter(domain)(value) == value
+
+
+@pytest.mark.parametrize(
+    ("domain", "raw", "part"),
+    [
+        (Set[Set[Int(0, 3)]], RawSet((RawSet((1, 2)), RawSet((3, 4)))), "4 is not in 0..3"),
+        (Seq[Int(0, 3), 1], RawSequence((1, 2)), "2 elements are too many for Seq[0..3, 1]"),
+        (Map[Role, Bool], RawFunction(((ModelValue("Candidate"), True),)), "a total map needs exactly the keys"),
+        (Map[Role, Bool], members("a"), "{ a } is not in Map"),
+        (Node, places(epoch=1, other=2), "[epoch |-> 1, other |-> 2] is not in Node"),
+        (Node, places(epoch=9), "9 is not in 0..3"),
+        (Set[Role], RawSet(("Leader",)), '"Leader" is not in Role'),
+    ],
+)
+def test_a_part_outside_of_its_domain_is_named(domain: Any, raw: Raw, part: str) -> None:
+    with pytest.raises(ModelError) as caught:
+        value_of(domain, raw)
+    assert (caught.value.code, caught.value.span) == ("KMC341", SPAN)
+    assert part in caught.value.notes[0]
+
+
+def test_a_definition_gives_a_value_and_may_be_named_as_in_tla() -> None:
+    def two_steps() -> frozenset[int]:
+        return frozenset({1, 2})
+
+    names = {"two_steps": two_steps, "many": frozenset({3}), "of": lambda n: frozenset({n})}
+    for name, expected in (("two_steps", {1, 2}), ("TwoSteps", {1, 2}), ("many", {3})):
+        assert defined_as(name, names) == expected
+    for name in ("of", "three_steps"):
+        with pytest.raises(ModelError) as caught:
+            defined_as(name, names)
+        assert caught.value.code == "KMC358"
+
+
+def defined_as(name: str, names: Mapping[str, Any]) -> Any:
+    """The constant to which a model gives the definition of this name, in a file with these names."""
+    with constants_of(given(C=RawOperator(name))):
+        # Reason for eval: a definition is one of the file that declares the constant.
+        return eval("constant('C', domain, 'x')", {**names, "constant": constant, "domain": Set[Int(0, 3)]})

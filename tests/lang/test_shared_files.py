@@ -10,7 +10,7 @@ from kmc.engine.check_model import check_native
 from kmc.errors import KmcError, SpecError
 from kmc.frontend.binding import bind_all
 from kmc.frontend.loader import load_spec
-from kmc.model_files.model_file import parse_set
+from kmc.model_files.value_text import parse_set
 from kmc.reference.search import Search
 from kmc.result import Limits
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,25 +14,25 @@ from support.faults.mistakes import Mistake, described, read_mistakes
 
 from kmc.errors import CommandLineError, ExitStatus, ModelError, Span
 from kmc.model_files.cfg import parse_cfg, read_cfg
-from kmc.model_files.model_file import (
-    KEYWORDS,
-    Assignment,
-    ModelFile,
+from kmc.model_files.model_file import KEYWORDS, Assignment, ModelFile, Word, is_name, render_cfg, same_name_model_value
+from kmc.model_files.raw_values import (
     ModelValue,
     Raw,
+    RawFunction,
+    RawOperator,
+    RawRecord,
+    RawSequence,
     RawSet,
-    Word,
-    is_name,
-    parse_set,
+    raw_function,
     raw_identity,
-    render_cfg,
     render_raw,
-    same_name_model_value,
 )
+from kmc.model_files.value_text import parse_set
 
 DATA = Path(__file__).parents[1] / "data" / "cfg"
 LAYOUT = DATA / "layout.cfg"
 NOWHERE = Span("m.cfg", 1)
+MARKS = ("<<", ">>", "[", "]", "|->", "(", ")", ":>", "@@")
 
 
 def values(model: ModelFile) -> dict[str, Raw]:
@@ -201,7 +202,7 @@ class TestRefused:
         )
 
     tokens = st.sampled_from(
-        [*KEYWORDS, "A", "B", "TRUE", "=", "<-", "{", "}", ",", "3", '"s"', "(*", "*)", "\\*", "\n"]
+        [*KEYWORDS, "A", "B", "TRUE", "=", "<-", "{", "}", ",", "3", '"s"', "(*", "*)", "\\*", "\n", *MARKS]
     )
 
     @given(st.lists(tokens, max_size=12).map(" ".join))
@@ -244,6 +245,11 @@ class TestSetOption:
             ('Label="a b"', "Label", "a b"),
             ("Floor=-1", "Floor", -1),
             ("None=none", "None", ModelValue("none")),
+            ("Order=<<a,a>>", "Order", RawSequence((ModelValue("a"), ModelValue("a")))),
+            ("First=[epoch|->1,at|->a]", "First", RawRecord((("epoch", 1), ("at", ModelValue("a"))))),
+            ("Weight=(a:>1 @@ b:>2)", "Weight", RawFunction(((ModelValue("a"), 1), (ModelValue("b"), 2)))),
+            ("Same=(1:>3 @@ 2:>4)", "Same", RawSequence((3, 4))),
+            ("Edges<-Ring", "Edges", RawOperator("Ring")),
         ],
     )
     def test_an_assignment_is_read(self, text: str, name: str, value: Raw) -> None:
@@ -259,7 +265,7 @@ class TestSetOption:
             ("", "--set '': there is nothing"),
             ("Limit", "--set 'Limit': the end stands where '=' is needed"),
             ("Limit 3", "--set 'Limit 3': '3' stands where '=' is needed"),
-            ("Limit<-3", "--set 'Limit<-3': '<-' stands where '=' is needed"),
+            ("Limit<-3", "--set 'Limit<-3': '3' stands where the definition that 'Limit' gets is needed"),
             ("=3", "--set '=3': '=' is not the name of a constant"),
             ("INIT=3", "--set 'INIT=3': 'INIT' is not the name of a constant"),
             ("Limit=", "--set 'Limit=': the constant 'Limit' has no value: the end comes after '='"),
@@ -297,13 +303,21 @@ class TestSetOption:
             assert values(model.with_overrides([parse_set("A=5"), parse_set("A=6")])) == {"A": 6}
 
 
+def collections_of(names: st.SearchStrategy[str], inner: st.SearchStrategy[Raw]) -> st.SearchStrategy[Raw]:
+    pairs = st.lists(st.tuples(inner, inner), max_size=3, unique_by=lambda pair: raw_identity(pair[0]))
+    return st.one_of(
+        st.lists(inner, max_size=4, unique_by=raw_identity).map(lambda raws: RawSet(tuple(raws))),
+        st.lists(inner, max_size=3).map(lambda raws: RawSequence(tuple(raws))),
+        st.dictionaries(names, inner, min_size=1, max_size=3).map(lambda raws: RawRecord(tuple(raws.items()))),
+        pairs.map(lambda drawn: raw_function(tuple(drawn))),
+    )
+
+
 class TestRendered:
     names = st.from_regex(r"[A-Za-z0-9_]{1,8}", fullmatch=True).filter(is_name)
     strings = st.text(st.characters(codec="utf-8"), max_size=8)
     plain = st.integers(-(2**63), 2**63 - 1) | st.booleans() | strings | names.map(ModelValue)
-    raws = st.recursive(
-        plain, lambda inner: st.lists(inner, max_size=4, unique_by=raw_identity).map(lambda raws: RawSet(tuple(raws)))
-    )
+    raws = st.recursive(plain, partial(collections_of, names), max_leaves=8)
     # A name in lower case is never nearly a keyword.
     word = names.map(str.lower).filter(is_name).map(lambda name: Word(name, NOWHERE))
     words = st.lists(word, max_size=3, unique_by=lambda word: word.text).map(tuple)

@@ -13,7 +13,8 @@ from support.faults.mistakes import Mistake, described, read_mistakes
 from kmc.errors import ExitStatus, ModelError, Span
 from kmc.model_files.cfg import parse_cfg
 from kmc.model_files.manifest import RESULTS, Manifest, parse_manifest, read_manifest
-from kmc.model_files.model_file import ModelFile, ModelValue, Raw, RawSet, Word, render_cfg
+from kmc.model_files.model_file import ModelFile, Word, render_cfg
+from kmc.model_files.raw_values import ModelValue, Raw, RawFunction, RawOperator, RawRecord, RawSequence, RawSet
 
 DATA = Path(__file__).parents[1] / "data" / "cfg"
 LAYOUT = DATA / "layout.toml"
@@ -70,6 +71,27 @@ class TestAccepted:
 
     def test_a_string_may_be_a_table_of_its_own(self, layout: Manifest) -> None:
         assert values(layout.models["lively"]) == {"Account": "a1"}
+
+    @pytest.mark.parametrize(
+        ("written", "value"),
+        [
+            ('{ sequence = ["a", "a"] }', RawSequence((ModelValue("a"), ModelValue("a")))),
+            ("{ a = 1, b = [2] }", RawRecord((("a", 1), ("b", RawSet((2,)))))),
+            ('{ definition = "Ring" }', RawOperator("Ring")),
+            (
+                '{ tla = "(a :> 1 @@ b :> <<2, 2>>)" }',
+                RawFunction(((ModelValue("a"), 1), (ModelValue("b"), RawSequence((2, 2))))),
+            ),
+            (
+                '[{ at = "a" }, { at = { tla = "<<>>" } }]',
+                RawSet((RawRecord((("at", ModelValue("a")),)), RawRecord((("at", RawSequence(())),)))),
+            ),
+            ("{ string = 1 }", RawRecord((("string", 1),))),
+        ],
+    )
+    def test_a_table_is_a_value_in_another_form_or_has_names_as_keys(self, written: str, value: Raw) -> None:
+        text = f'[models.m]\ndescription = "d"\nconstants.C = {written}\n'
+        assert repr(values(parse_manifest(text, "models.toml").models["m"])["C"]) == repr(value)
 
     def test_lists_of_names_are_read(self, layout: Manifest) -> None:
         small = layout.models["small"]

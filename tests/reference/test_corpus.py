@@ -11,7 +11,7 @@ import pytest
 
 from kmc.errors import TraceError
 from kmc.lang.tla import TlaSet
-from kmc.model_files.model_file import ModelValue, RawSet
+from kmc.model_files.raw_values import ModelValue, RawSet
 from kmc.reference.conformance.corpus import Edge, SourceState, raw_text, read_corpus
 
 DOCUMENT: dict[str, Any] = {

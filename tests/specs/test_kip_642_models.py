@@ -16,7 +16,8 @@ from kmc.frontend.shipped import find_spec_root
 from kmc.invariants.properties import Reachable
 from kmc.lang.order import sort_key
 from kmc.lang.permutation import permute, swaps
-from kmc.model_files.model_file import ModelFile, parse_set
+from kmc.model_files.model_file import ModelFile
+from kmc.model_files.value_text import parse_set
 from kmc.reference.states.initial import initial_states
 from kmc.result import Limits
 

@@ -18,7 +18,7 @@ from kmc.engine.check_model import check_native
 from kmc.frontend.bisimulation import difference_in
 from kmc.frontend.model import Model
 from kmc.frontend.shipped import find_spec_root
-from kmc.model_files.model_file import parse_set
+from kmc.model_files.value_text import parse_set
 from kmc.result import Limits, Verdict
 
 VERIFIED = AbstractionChoice(("DropUnread",), verifies=True)

@@ -21,7 +21,8 @@ from kmc.checking.outcome import Outcome, judge, with_differences
 from kmc.checking.request import Acceptance, CheckRequest, Engine, OptionNaming, command_line_name
 from kmc.errors import AssumptionError, KmcError, ModelError
 from kmc.memory_limit import refuse_low_limit
-from kmc.model_files.model_file import Assignment, parse_set
+from kmc.model_files.model_file import Assignment
+from kmc.model_files.value_text import parse_set
 from kmc.process import cpu_seconds, memory_bytes, peak_memory_bytes, usable_cpus
 from kmc.result import Counters, Limits, Result, Verdict
 from kmc.tla.names.loading import load_model

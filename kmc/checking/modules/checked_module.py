@@ -31,7 +31,8 @@ from kmc.lang.records import State as SpecState
 from kmc.lang.tla import Naming
 from kmc.lang.tla import text as shown
 from kmc.liveness.formulas import TemporalProperty
-from kmc.model_files.model_file import ModelFile, ModelValue
+from kmc.model_files.model_file import ModelFile
+from kmc.model_files.raw_values import ModelValue
 from kmc.spec.variables import Variable, VariableTable
 from kmc.tla.resolved.model import ResolvedModel
 from kmc.tla.resolved.nodes import OperatorDefinition

@@ -14,7 +14,8 @@ from kmc.checking.expectation import differences
 from kmc.errors import SystemFault
 from kmc.frontend.binding import bind
 from kmc.model_files.manifest import Manifest
-from kmc.model_files.model_file import ModelFile, render_raw
+from kmc.model_files.model_file import ModelFile
+from kmc.model_files.raw_values import render_raw
 from kmc.result import Bound
 
 RECORDED_FIELDS = (

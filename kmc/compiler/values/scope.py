@@ -26,13 +26,16 @@ from kmc.compiler.values.value import (
     Sym,
     Value,
 )
-from kmc.lang.functions import BUILTINS
+from kmc.errors import SpecError
+from kmc.lang.admission import TypedMap
 from kmc.lang.maps import MapValue
+from kmc.lang.functions import BUILTINS
 from kmc.lang.order import sort_key
 from kmc.lang.seqs import SeqValue
 from kmc.lang.symbols import Symbol
 from kmc.lang.tree import definition_of, lambda_of
-from kmc.lang.types import IntType, RecordMeta, SetType
+from kmc.lang.types import IntType, MapType, RecordMeta, SeqType, SetType
+from kmc.runtime.codec import value_words
 from kmc.runtime.state_layout import shape_type
 
 
@@ -76,6 +79,9 @@ def _composite(constant: Any) -> Value:
     """The value of a collection, map or record that a module holds as a constant."""
     if isinstance(constant, frozenset):
         return SetLiteral(tuple(python_value(member) for member in sorted(constant, key=sort_key)))
+    packed = _packed(constant)
+    if packed is not None:
+        return packed
     if isinstance(constant, SeqValue):
         return SeqLiteral(tuple(python_value(member) for member in constant))
     if isinstance(constant, MapValue):
@@ -89,6 +95,22 @@ def _composite(constant: Any) -> Value:
     if isinstance(constant, tuple):
         return Several(tuple(map(python_value, constant)))
     return Python(constant)
+
+
+def _packed(constant: Any) -> Packed | None:
+    """A map or sequence of a declared type as words, such as the value of a constant; None for any other value."""
+    match constant:
+        case SeqValue(kmc_seq_type=SeqType() as declared):
+            pass
+        case MapValue(domain=TypedMap(declared=MapType() as declared)):
+            pass
+        case _:
+            return None
+    try:
+        words = value_words(constant, declared)
+    except SpecError:  # a type without a layout, such as one of sets of records
+        return None
+    return Packed(declared, tuple(Const(x.signed(word)) for word in words))
 
 
 def _number(value: int) -> Num:

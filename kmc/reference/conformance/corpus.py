@@ -19,7 +19,8 @@ from typing import Any, NoReturn, TypeAlias, assert_never
 
 from kmc.errors import ModelError, Span, TraceError
 from kmc.lang.tla import Tla, TlaMap, TlaRecord, TlaSeq, TlaSet, shortened
-from kmc.model_files.model_file import Assignment, ModelValue, Raw, RawSet
+from kmc.model_files.model_file import Assignment
+from kmc.model_files.raw_values import ModelValue, Raw, RawSet
 
 _GZIP_MAGIC = b"\x1f\x8b"
 

@@ -22,7 +22,7 @@ from kmc.frontend.loader import Spec, load_spec
 from kmc.lang.order import SortKey, sort_key
 from kmc.lang.records import State
 from kmc.lang.tla import Tla, encode, shortened
-from kmc.model_files.model_file import render_raw
+from kmc.model_files.raw_values import render_assignment
 from kmc.reference.conformance.corpus import Corpus, Parameters, SourceState, canonical_text, raw_text, read_corpus
 from kmc.reference.states.differences import Part, differing_parts
 from kmc.spec.variables import decode_state, encode_state
@@ -250,7 +250,7 @@ class _Comparison:
         return ConformanceReport(
             corpus=corpus.path,
             model=corpus.model,
-            constants=", ".join(f"{given.name} = {render_raw(given.value)}" for given in corpus.constants),
+            constants=", ".join(render_assignment(given.name, given.value) for given in corpus.constants),
             sources=sources,
             sources_total=len(corpus.sources),
             edges=self._edges.total(),

@@ -8,16 +8,18 @@ is known at the end only: until then a replaced definition has no body.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import assert_never
 
 from kmc.errors import ModelError, Span, did_you_mean
-from kmc.model_files.model_file import (
-    Assignment,
-    ModelFile,
+from kmc.model_files.model_file import Assignment, ModelFile, Substitution, same_name_model_value
+from kmc.model_files.raw_values import (
     ModelValue,
     Raw,
+    RawFunction,
+    RawOperator,
+    RawRecord,
+    RawSequence,
     RawSet,
-    Substitution,
-    same_name_model_value,
 )
 from kmc.tla.names.builtins import BuiltinOperator, Profile
 from kmc.tla.names.references import ReferenceResolver, profile_of
@@ -32,8 +34,10 @@ from kmc.tla.resolved.nodes import (
     NumberExpr,
     OperatorDefinition,
     OperatorReferenceExpr,
+    RecordExpr,
     SetEnumerationExpr,
     StringExpr,
+    TupleExpr,
 )
 
 
@@ -175,3 +179,13 @@ def value_expression(value: Raw, place: Span) -> Expression:
             return ModelValueExpr(name, place=place)
         case RawSet(members):
             return SetEnumerationExpr(tuple(value_expression(member, place) for member in members), place=place)
+        case RawSequence(elements):
+            return TupleExpr(tuple(value_expression(element, place) for element in elements), place=place)
+        case RawRecord(fields):
+            return RecordExpr(tuple((name, value_expression(item, place)) for name, item in fields), place=place)
+        case RawFunction() | RawOperator():
+            message = "a constant of a module cannot be given a function or a definition here"
+            advice = "define it in the module, and write NAME <- Definition in the .cfg file"
+            raise ModelError("KMC307", message, place, advice)
+        case _:
+            assert_never(value)

@@ -18,7 +18,7 @@ from kmc.errors import KmcError, Span
 from kmc.frontend.binding import bind, bind_all
 from kmc.frontend.model import Model
 from kmc.model_files.cfg import read_cfg
-from kmc.model_files.model_file import parse_set
+from kmc.model_files.value_text import parse_set
 from kmc.reference.search import Search
 
 _MARK = re.compile(r"^(\s*(?:#|\\\*)?\s*)(\^+)$")

@@ -11,13 +11,14 @@ from kmc.actions.abstraction import Abstraction
 from kmc.frontend.binding import bind_all
 from kmc.frontend.model import Model
 from kmc.invariants.properties import ActionConstraint, Constraint, SymmetrySet, View
-from kmc.model_files.model_file import Assignment, parse_set
+from kmc.model_files.model_file import Assignment
+from kmc.model_files.value_text import parse_set
 
 PAGE = Path(__file__).parents[3] / "docs" / "language.md"
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 HEADER = re.compile(
-    r"# (?P<kind>world |spec\b|)(?P<world>\w*)(?: with (?P<given>[^:]*))?"
+    r"# (?P<kind>world |spec\b|)(?P<world>\w*)(?: with (?P<given>(?:[^:]|:>)*))?"
     r"(?: under (?P<under>[^:]*))?(?:: (?P<expected>.*))?"
 )
 

@@ -11,7 +11,8 @@ from kmc.errors import Span
 from kmc.frontend.binding import bind
 from kmc.frontend.model import Model
 from kmc.frontend.shipped import find_spec_root
-from kmc.model_files.model_file import Assignment, ModelFile, ModelValue, Raw, RawSet, Word
+from kmc.model_files.model_file import Assignment, ModelFile, Word
+from kmc.model_files.raw_values import ModelValue, Raw, RawSet
 from kmc.result import Result
 
 FOLDER = Path(__file__).parents[2] / "data" / "golden"

@@ -10,7 +10,8 @@ from kmc.frontend.binding import bind, bind_all
 from kmc.frontend.model import Model
 from kmc.frontend.shipped import find_model, find_spec_root, manifest_of
 from kmc.model_files.manifest import Manifest
-from kmc.model_files.model_file import ModelFile, parse_set
+from kmc.model_files.model_file import ModelFile
+from kmc.model_files.value_text import parse_set
 
 
 def shipped_model(spec: str, name: str, *settings: str) -> Model:

@@ -16,7 +16,7 @@ from kmc.frontend.binding import bind, bind_all
 from kmc.frontend.model import Model
 from kmc.frontend.shipped import find_model, find_spec_root
 from kmc.lang.tla import Tla, TlaMap, TlaRecord, TlaSeq, TlaSet
-from kmc.model_files.model_file import parse_set
+from kmc.model_files.value_text import parse_set
 from kmc.reference.search import Search
 from kmc.reference.states.initial import initial_states
 from kmc.result import Trace, TraceStep, Violation

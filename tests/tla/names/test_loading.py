@@ -9,7 +9,9 @@ from support.modules.loading import load_text, module_text
 from support.modules.shapes import resolved_shape
 from support.modules.well_bound import breaches
 
-from kmc.model_files.model_file import Assignment, parse_set
+from kmc.errors import ModelError
+from kmc.model_files.model_file import Assignment
+from kmc.model_files.value_text import parse_set
 from kmc.tla.names.loading import load_model, parse_expression
 from kmc.tla.resolved.model import ResolvedModel
 from kmc.tla.resolved.nodes import ApplyExpr, BuiltinExpr, LetExpr, QuantifiedExpr
@@ -287,3 +289,16 @@ def test_the_module_of_all_constructs_is_resolved() -> None:
     assert breaches(model) == []
     assert model.definitions["Request"].comment == ""
     assert model.definitions["TypeOK"].comment == "The unit after a line of dashes."
+
+
+def test_a_value_of_the_caller_may_be_a_sequence_or_a_record(tmp_path: Path) -> None:
+    given = [parse_set("N=<<1, [a |-> 2]>>")]
+    model = load_text(tmp_path, COUNTER + "CONSTANT N", f"{RUN} CONSTANT N = 3", constants=given)
+    assert [resolved_shape(constant.body) for constant in model.constants] == [read(model, "<<1, [a |-> 2]>>")]
+
+
+@pytest.mark.parametrize("text", ["N=(a :> 1)", "N<-Init"])
+def test_a_value_of_the_caller_is_not_a_function_or_a_definition(tmp_path: Path, text: str) -> None:
+    with pytest.raises(ModelError) as caught:
+        load_text(tmp_path, COUNTER + "CONSTANT N", f"{RUN} CONSTANT N = 3", constants=[parse_set(text)])
+    assert caught.value.code == "KMC307"
