@@ -37,7 +37,7 @@ from kmc.invariants.properties import View
 from kmc.lang.alike_shapes import tell_apart
 from kmc.lang.constants import Constant, Share, constants_of
 from kmc.lang.errors.blame import blamed
-from kmc.lang.functions import BUILTINS
+from kmc.lang.meanings import BUILTINS
 from kmc.lang.records import Record
 from kmc.lang.types import MessageBagType, MessageSetType, RecordMeta, shapes_of
 from kmc.liveness.formulas import Specification

@@ -14,8 +14,9 @@ from typing import Any
 from kmc.errors import KmcError
 from kmc.invariants.properties import Predicate
 from kmc.lang.admission import admitter
-from kmc.lang.domains import members, subsets
+from kmc.lang.domains import members
 from kmc.lang.maps import map_literal
+from kmc.lang.set_ranges import subsets
 from kmc.lang.types import MapType, RecordType, SetType, Type
 
 CASES_MAX = 1024

@@ -7,12 +7,12 @@ finite and immutable, compared and hashed by value, and means the same in every 
 from kmc.lang import tla as _tla  # noqa: F401  # it registers how errors show values
 from kmc.lang.annotations import Bool, Int, Map, MessageBag, MessageSet, Opt, Pair, PartialMap, Seq, Set
 from kmc.lang.constants import IdentSet, constant, spawned
-from kmc.lang.domains import subsets
 from kmc.lang.enums import Enum
 from kmc.lang.guards import count, product, require, ways
 from kmc.lang.pairs import pair, pairs
 from kmc.lang.records import Message, Record
 from kmc.lang.seqs import fold
+from kmc.lang.set_ranges import functions, permutations, sequences, subsets
 
 __all__ = [
     "Bool",
@@ -32,10 +32,13 @@ __all__ = [
     "constant",
     "count",
     "fold",
+    "functions",
     "pair",
     "pairs",
+    "permutations",
     "product",
     "require",
+    "sequences",
     "spawned",
     "subsets",
     "ways",

@@ -163,8 +163,17 @@ def product(numbers: Iterable[int]) -> int:
 def fold(function: Callable[[_K, _T], _K], first: _K, elements: Iterable[_T]) -> _K:
     """The last of the values `first`, `function(first, e1)`, ...: of a sequence or range, element by element."""
 
-def subsets(elements: Iterable[_T]) -> Iterator[frozenset[_T]]:
+def subsets(elements: Iterable[_T]) -> Collection[frozenset[_T]]:
     """All subsets of a set, smallest first."""
+
+def functions(keys: Iterable[_K], values: Iterable[_T]) -> Collection[MapValue[_K, _T]]:
+    """All maps on `keys` with values from `values`."""
+
+def sequences(elements: Iterable[_T], longest: int) -> Collection[SeqValue[_T]]:
+    """All sequences of at most `longest` elements of a set."""
+
+def permutations(elements: Iterable[_T]) -> Collection[MapValue[_T, _T]]:
+    """All maps from a set onto itself that give each element once."""
 
 def pair(first: _T, second: _T) -> frozenset[_T]:
     """The unordered pair of two different identifiers."""
@@ -190,10 +199,13 @@ __all__ = [
     "constant",
     "count",
     "fold",
+    "functions",
     "pair",
     "pairs",
+    "permutations",
     "product",
     "require",
+    "sequences",
     "spawned",
     "subsets",
     "ways",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Any, assert_never
 
@@ -46,14 +46,6 @@ def members(declared: Type) -> Sequence[Any]:
                 f"the members of {describe(declared)} cannot be listed",
                 help="range over identifiers, pairs, enums, Bool or Int",
             )
-
-
-def subsets(elements: Any) -> Iterator[frozenset[Any]]:
-    """All subsets of a set, TLA+'s SUBSET, smallest first; as a choice: `for chosen in subsets(...)`."""
-    listed = tuple(elements)
-    for size in range(len(listed) + 1):
-        for chosen in combinations(listed, size):
-            yield frozenset(chosen)
 
 
 def describe(declared: Type) -> str:

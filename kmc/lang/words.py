@@ -2,7 +2,7 @@
 
 A row says how a word is written, in TLA+ too, which arguments it has, and how it treats a generator expression. The
 checks of the front end, the inference of kinds, the advice of errors, the mypy plugin and the table in
-docs/language.md read it. A new function is a row here, its meaning in `kmc.lang.functions`, its kinds in
+docs/language.md read it. A new function is a row here, its meaning in `kmc.lang.meanings`, its kinds in
 `kmc.compiler.checks.kinds.kinds_of_words` and its lowering in `kmc.compiler.lowering.words`; a test compares the four.
 """
 
@@ -136,6 +136,20 @@ _FUNCTIONS = (
     ),
     LanguageWord("require", WordKind.FUNCTION, "write require(condition)", r"condition /\ ...", Arity(1, 1)),
     LanguageWord("subsets", WordKind.FUNCTION, "write subsets(s)", "SUBSET S", Arity(1, 1), runs_once=True),
+    LanguageWord(
+        "functions", WordKind.FUNCTION, "write functions(keys, values)", "[S -> T]", Arity(2, 2), runs_once=True
+    ),
+    LanguageWord(
+        "sequences",
+        WordKind.FUNCTION,
+        "write sequences(s, longest)",
+        r"UNION {[1..n -> S] : n \in 0..longest}",
+        Arity(2, 2),
+        runs_once=True,
+    ),
+    LanguageWord(
+        "permutations", WordKind.FUNCTION, "write permutations(s)", "Permutations(S)", Arity(1, 1), runs_once=True
+    ),
     LanguageWord("pair", WordKind.FUNCTION, "write pair(a, b)", "{a, b}", Arity(2, 2)),
     LanguageWord("ways", WordKind.FUNCTION, "", r"(A \/ B) /\ ...", Arity(0, MANY)),
 )

@@ -23,12 +23,12 @@ from support.drawing.values import (
 from kmc.errors import DomainError, EvaluationError, SpecError
 from kmc.lang.admission import admitter
 from kmc.lang.annotations import Bool, Int, Map, MessageBag, MessageSet, Opt, PartialMap, Seq
-from kmc.lang.domains import subsets
 from kmc.lang.enums import Enum, EnumMeta
 from kmc.lang.maps import map_literal
 from kmc.lang.networks import bag_of_messages, set_of_messages
 from kmc.lang.pairs import pair, pairs
 from kmc.lang.seqs import seq_literal
+from kmc.lang.set_ranges import subsets
 
 S1, S2, S3 = Server
 V1, V2 = Value

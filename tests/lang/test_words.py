@@ -19,7 +19,7 @@ from kmc.compiler.checks.kinds.kinds_of_words import RULES
 from kmc.compiler.lowering.words import LOWERED
 from kmc.errors import SpecError
 from kmc.frontend.checks.call_arguments import METHODS
-from kmc.lang.functions import FUNCTIONS as MEANINGS
+from kmc.lang.meanings import FUNCTIONS as MEANINGS
 from kmc.lang.types import as_type
 from kmc.lang.words import ARITIES, BRACKETS, CALLED, FORMULAS, MANY, PYTHON_FUNCTIONS, WORDS, WordKind, named
 

@@ -18,11 +18,14 @@ from kmc.compiler.lowering.map_literals import as_map, map_kind
 from kmc.compiler.lowering.network_entries import among
 from kmc.compiler.lowering.network_operations import each_message
 from kmc.compiler.lowering.repeats import may_repeat
+from kmc.compiler.lowering.set_ranges import each_function, each_sequence
 from kmc.compiler.values.code import Draft, Origin
 from kmc.compiler.values.keys import key_code, key_value
 from kmc.compiler.values.packing import array_head, element, unwrap, words
 from kmc.compiler.values.scope import Scope
 from kmc.compiler.values.value import (
+    AllFunctions,
+    AllSequences,
     Chosen,
     Comprehension,
     EmptySet,
@@ -87,6 +90,11 @@ def each(low: Lowering, whole: Value, body: Body, node: Origin, unroll: int = UN
             each(low, as_map(low, whole, node), body, node, unroll)
         case Subsets(inner):
             _subsets(low, inner, body, node)
+        case AllFunctions():
+            keys, values = (_settled(low, part, node) for part in (whole.keys, whole.values))
+            each_function(low, AllFunctions(keys, values, whole.different), body, node)
+        case AllSequences():
+            each_sequence(low, AllSequences(_settled(low, whole.elements, node), whole.longest), body, node)
         case Joint(networks):
             _each_joint(low, networks, body, node)
         case Entries(owner, kind):
@@ -199,6 +207,11 @@ def _each_of(low: Lowering, whole: Packed | Stored, declared: Type, body: Body, 
             _range(low, Const(0), Const(keys), if_key, unroll, keys)
         case _:
             low.code.refuse(node, "iterating over this value")
+
+
+def _settled(low: Lowering, whole: Value, node: Origin) -> Value:
+    """A collection as a set in words, if it can be one."""
+    return as_collection(low, whole, node) if isinstance(whole, Numbers) else materialize(low, whole, node)
 
 
 def _subsets(low: Lowering, whole: Value, body: Body, node: Origin) -> None:

@@ -198,7 +198,26 @@ def as_list(low: Lowering, node: ast.ListComp, scope: Scope) -> Value:
         low.code.refuse(
             node, f"a list of these elements, or of more than {ITEMS_MAX}", "bound the range that it runs over"
         )
-    return _filled(low, FreeSeq(kind, most[0]), written, node)
+    return filled(low, FreeSeq(kind, most[0]), written, node)
+
+
+def as_listed(low: Lowering, whole: Value, node: Origin) -> Packed | None:
+    """The different elements of a collection, in words, so that each is found by its place; None if it has none."""
+    items: list[Value] = []
+    most = [0]
+    outer = low.times
+
+    def look(item: Value) -> None:
+        items.append(item)
+        most[0] += max(1, low.times // max(1, outer))
+
+    low.capture_only(lambda: low.each(whole, look, node))
+    kind = type_of_all(items)
+    if not items:
+        return None
+    if kind is None or most[0] > ITEMS_MAX:
+        low.code.refuse(node, f"all values of these elements, or of more than {ITEMS_MAX}", "name them by a type")
+    return filled(low, FreeSeq(kind, most[0]), whole, node)
 
 
 def _check_order(low: Lowering, whole: Value, node: ast.ListComp) -> None:
@@ -209,7 +228,8 @@ def _check_order(low: Lowering, whole: Value, node: ast.ListComp) -> None:
         low.code.refuse(node, "a list over what has no order", "build a set {... for ... in ...}")
 
 
-def _filled(low: Lowering, declared: SeqType, written: Comprehension, node: Origin) -> Value:
+def filled(low: Lowering, declared: SeqType, written: Value, node: Origin) -> Packed:
+    """The elements of a collection one after the other."""
     array = array_of(declared)
     names = [low.code.fresh("list") for _ in range(array.layout.words)]
     length = low.code.fresh("length")

@@ -15,10 +15,13 @@ from kmc.compiler.lowering.network_entries import among, is_message
 from kmc.compiler.lowering.network_equality import same_network
 from kmc.compiler.lowering.network_operations import contains
 from kmc.compiler.lowering.quantifiers import any_of
+from kmc.compiler.lowering.set_ranges import in_functions, in_sequences
 from kmc.compiler.values.code import Origin
 from kmc.compiler.values.keys import key_code, key_number
 from kmc.compiler.values.packing import alternatives, array_head, field, pack, unwrap, words
 from kmc.compiler.values.value import (
+    AllFunctions,
+    AllSequences,
     Chosen,
     Comprehension,
     EmptySet,
@@ -37,6 +40,7 @@ from kmc.compiler.values.value import (
     SetOp,
     Several,
     Stored,
+    Subsets,
     Value,
 )
 from kmc.compiler.values.value_types import common_type, joined_type, type_of
@@ -67,6 +71,12 @@ def member(low: Lowering, item: Value, whole: Value, node: Origin) -> Expr:
         return lazy_member(low, item, whole, node)
     if isinstance(whole, Messages) and isinstance(item, Received) and not whole.changes:
         return among(low, whole, item, node)
+    if isinstance(whole, AllFunctions):
+        return in_functions(low, item, whole, node)
+    if isinstance(whole, AllSequences):
+        return in_sequences(low, item, whole, node)
+    if isinstance(whole, Subsets):
+        return subset(low, ast.LtE(), item, whole.of, node) if is_collection(item) else x.ZERO
     if isinstance(whole, SetLiteral):
         return any_of(low, whole, lambda other: equal(low, item, other, node), node)
     if isinstance(whole, Comprehension):

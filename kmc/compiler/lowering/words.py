@@ -30,6 +30,8 @@ from kmc.compiler.values.code import Origin
 from kmc.compiler.values.packing import array_head, array_of, union_tag, unwrap, words
 from kmc.compiler.values.scope import Scope
 from kmc.compiler.values.value import (
+    AllFunctions,
+    AllSequences,
     Bool,
     EmptySet,
     Joint,
@@ -50,7 +52,7 @@ from kmc.compiler.values.value import (
     Sym,
     Value,
 )
-from kmc.lang.functions import NAMES
+from kmc.lang.meanings import NAMES
 from kmc.lang.types import MapType, PairType, RecordType, SeqType, SetType, SymbolMeta, UnionType
 from kmc.runtime.state_layout import key_count, scalar_count, union_layout
 
@@ -141,6 +143,21 @@ def _ways(low: Lowering, given: Arguments, node: ast.Call) -> Value:
 
 def _subsets(low: Lowering, given: Arguments, node: ast.Call) -> Value:
     return Subsets(given.first)
+
+
+def _functions(low: Lowering, given: Arguments, node: ast.Call) -> Value:
+    return AllFunctions(given.values[0], given.values[1], different=False)
+
+
+def _permutations(low: Lowering, given: Arguments, node: ast.Call) -> Value:
+    return AllFunctions(given.first, given.first, different=True)
+
+
+def _sequences(low: Lowering, given: Arguments, node: ast.Call) -> Value:
+    longest = unwrap(low.code, given.values[1], node)
+    if not isinstance(longest, Num) or longest.low != longest.high:
+        low.code.refuse(node, "sequences whose length is not a constant", "test it: for s in sequences(x, 3): if ...")
+    return AllSequences(given.first, longest.low)
 
 
 def _sum(low: Lowering, given: Arguments, node: ast.Call) -> Value:
@@ -351,15 +368,18 @@ LOWERED: Mapping[str, Callable[[Lowering, Arguments, ast.Call], Value]] = {
     "count": _count,
     "fold": _fold,
     "frozenset": _set,
+    "functions": _functions,
     "isinstance": _isinstance,
     "len": _length,
     "max": _max,
     "min": _min,
     "pair": _pair,
     "pairs": _pairs,
+    "permutations": _permutations,
     "product": _product,
     "range": _range,
     "require": _require,
+    "sequences": _sequences,
     "set": _set,
     "subsets": _subsets,
     "sum": _sum,

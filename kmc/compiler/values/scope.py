@@ -10,6 +10,8 @@ from typing import Any
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Const
 from kmc.compiler.values.value import (
+    AllFunctions,
+    AllSequences,
     Bool,
     Closure,
     EmptySet,
@@ -23,15 +25,17 @@ from kmc.compiler.values.value import (
     SeqLiteral,
     SetLiteral,
     Several,
+    Subsets,
     Sym,
     Value,
 )
 from kmc.errors import SpecError
 from kmc.lang.admission import TypedMap
 from kmc.lang.maps import MapValue
-from kmc.lang.functions import BUILTINS
+from kmc.lang.meanings import BUILTINS
 from kmc.lang.order import sort_key
 from kmc.lang.seqs import SeqValue
+from kmc.lang.set_ranges import FunctionRange, SequenceRange, SubsetRange
 from kmc.lang.symbols import Symbol
 from kmc.lang.tree import definition_of, lambda_of
 from kmc.lang.types import IntType, MapType, RecordMeta, SeqType, SetType
@@ -92,9 +96,20 @@ def _composite(constant: Any) -> Value:
         return Rec(shape_type(cls), None, fields)
     if isinstance(constant, range):
         return Numbers(_number(constant.start), _number(constant.stop), constant.step)
+    if isinstance(constant, FunctionRange):
+        return AllFunctions(python_value(frozenset(constant.keys)), _whole(constant.values), constant.different)
+    if isinstance(constant, SequenceRange):
+        return AllSequences(_whole(constant.elements), constant.longest)
+    if isinstance(constant, SubsetRange):
+        return Subsets(_whole(constant.elements))
     if isinstance(constant, tuple):
         return Several(tuple(map(python_value, constant)))
     return Python(constant)
+
+
+def _whole(elements: Any) -> Value:
+    """The value of the collection from which a range of values is made."""
+    return python_value(frozenset(elements) if isinstance(elements, tuple) else elements)
 
 
 def _packed(constant: Any) -> Packed | None:

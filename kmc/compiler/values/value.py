@@ -243,6 +243,23 @@ class Subsets:
 
 
 @dataclass(frozen=True, slots=True)
+class AllFunctions:
+    """All functions on a set of keys with values from a set; only those of different values if `different`."""
+
+    keys: Value
+    values: Value
+    different: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AllSequences:
+    """All sequences of at most `longest` elements of a set."""
+
+    elements: Value
+    longest: int
+
+
+@dataclass(frozen=True, slots=True)
 class Closure:
     """A lambda or nested function with the scope it was written in."""
 
@@ -284,6 +301,8 @@ Value: TypeAlias = (
     | Joint
     | Entries
     | Subsets
+    | AllFunctions
+    | AllSequences
     | Closure
     | Python
 )

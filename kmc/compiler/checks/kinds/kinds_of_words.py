@@ -11,8 +11,8 @@ from kmc.compiler.checks.kinds.kind_inference import Inference, LocalKinds
 from kmc.compiler.checks.kinds.kind_mistakes import attempted, not_a_condition
 from kmc.compiler.checks.kinds.kind_mixtures import no_class
 from kmc.errors import EvaluationError
-from kmc.lang.functions import FUNCTIONS
 from kmc.lang.guards import number
+from kmc.lang.meanings import FUNCTIONS
 from kmc.lang.words import CALLED
 
 
@@ -105,6 +105,19 @@ def _set_of_sets(call: WordCall) -> Kinds:
     return one("set", one("set", elements(call.first)))
 
 
+def _set_of_maps(call: WordCall) -> Kinds:
+    for kinds in call.given:
+        call.refuse(attempted(iter, kinds))
+    return one("set", one("map", elements(call.first), elements(call.given[-1])))
+
+
+def _set_of_sequences(call: WordCall) -> Kinds:
+    call.refuse(attempted(iter, call.first))
+    for kinds in call.given[1:]:
+        call.refuse(attempted(range, kinds))
+    return one("set", one("seq", elements(call.first)))
+
+
 RULES: Mapping[str, Callable[[WordCall], Kinds]] = {
     "abs": _absolute,
     "all": _quantified,
@@ -113,6 +126,7 @@ RULES: Mapping[str, Callable[[WordCall], Kinds]] = {
     "count": _counted,
     "fold": lambda call: ANYTHING,
     "frozenset": _set,
+    "functions": _set_of_maps,
     "int": lambda call: ANYTHING,
     "isinstance": _has_class,
     "len": _length,
@@ -120,9 +134,11 @@ RULES: Mapping[str, Callable[[WordCall], Kinds]] = {
     "min": _extreme,
     "pair": lambda call: one("set", any_of(call.given)),
     "pairs": _set_of_sets,
+    "permutations": _set_of_maps,
     "product": _accumulated,
     "range": _range,
     "require": lambda call: NONE,
+    "sequences": _set_of_sequences,
     "set": _set,
     "subsets": _set_of_sets,
     "sum": _accumulated,

@@ -10,11 +10,11 @@ import builtins
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from kmc.lang.domains import subsets
 from kmc.lang.guards import count, product, require, ways
 from kmc.lang.numbers import greatest, least
 from kmc.lang.pairs import pair, pairs
 from kmc.lang.seqs import fold
+from kmc.lang.set_ranges import functions, permutations, sequences, subsets
 from kmc.lang.words import PYTHON_FUNCTIONS
 
 BUILTINS: Mapping[str, Callable[..., Any]] = {
@@ -29,10 +29,13 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     **BUILTINS,
     "count": count,
     "fold": fold,
+    "functions": functions,
     "pair": pair,
     "pairs": pairs,
+    "permutations": permutations,
     "product": product,
     "require": require,
+    "sequences": sequences,
     "subsets": subsets,
     "ways": ways,
 }
