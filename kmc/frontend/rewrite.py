@@ -34,7 +34,7 @@ INJECTED: dict[str, Any] = {
 
 def rewritten(tree: ast.Module) -> ast.Module:
     """`tree` with the rewrites of the module docstring, ready to compile."""
-    result: ast.Module = ast.fix_missing_locations(_Rewriter().visit(tree))
+    result: ast.Module = _Rewriter().visit(tree)
     return result
 
 

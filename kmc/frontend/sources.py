@@ -21,6 +21,7 @@ from kmc.frontend.checks.subset import check_module
 from kmc.frontend.checks.uses import check_uses
 from kmc.frontend.modules import SpecFile, is_shared, packages_of
 from kmc.frontend.shipped import FOLDERS_MAX
+from kmc.lang.tree import walk
 from kmc.spec.declare import SpecFacade
 from kmc.spec.places import span_of
 
@@ -130,7 +131,7 @@ def _meaning(tree: ast.Module) -> str:
     for node in whole.body:
         if isinstance(node, ast.FunctionDef):
             node.decorator_list = [each for each in node.decorator_list if not _is_majority(each)]
-    if not any(isinstance(node, ast.Name) and node.id == "spec" for node in ast.walk(whole)):
+    if not any(isinstance(node, ast.Name) and node.id == "spec" for node in walk(whole)):
         whole.body = [node for node in whole.body if ast.unparse(node) != _IMPORT_OF_SPEC]
     return ast.dump(whole)
 

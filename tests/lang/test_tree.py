@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
+from kmc.frontend.shipped import find_spec_root
 from kmc.lang.tree import (
     body_of,
+    children,
     decorator_words,
     definition_of,
     expression_at,
@@ -22,6 +24,7 @@ from kmc.lang.tree import (
     own_nodes,
     stored,
     tree_of,
+    walk,
     yields,
 )
 
@@ -133,3 +136,12 @@ def test_a_change_in_place_is_an_operation_in_its_place(tmp_path: Path) -> None:
     assert {(node.lineno, file_of(node)) for node in (operation, operation.left)} == {(2, str(path))}
     made = expression_at("{x for x in xs}", change)
     assert {file_of(node) for node in ast.walk(made) if isinstance(node, ast.expr)} == {str(path)}
+
+
+def test_nodes_are_those_of_python_in_its_order() -> None:
+    for name in ("kraft", "kip_996"):
+        for path in sorted(find_spec_root(name).glob("*.py")):
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            nodes = walk(tree)
+            assert nodes == list(ast.walk(tree))
+            assert all(children(node) == list(ast.iter_child_nodes(node)) for node in nodes)

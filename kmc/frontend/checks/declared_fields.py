@@ -6,6 +6,7 @@ import ast
 from typing import Any
 
 from kmc.frontend.checks.names import Meaning, Names
+from kmc.lang.tree import walk
 
 
 class Fields:
@@ -62,7 +63,7 @@ class Fields:
     def _own(self, module: str, node: ast.ClassDef) -> set[str]:
         own: set[str] = set()
         for statement in node.body:
-            for target in ast.walk(statement):
+            for target in walk(statement):
                 if isinstance(target, ast.Name) and isinstance(target.ctx, ast.Store):
                     if target.id in own:
                         message = f"'{target.id}' is declared twice in {node.name}"

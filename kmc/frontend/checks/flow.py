@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable
 from typing import NoReturn, TypeAlias
 
-from kmc.lang.tree import decorator_words, own_nodes, parameters, stored, yields
+from kmc.lang.tree import children, decorator_words, own_nodes, parameters, stored, walk, yields
 
 Refuse: TypeAlias = Callable[[ast.AST, str, str, str | None], NoReturn]
 """Raises SpecError at a node, with a code, a message and a help line."""
@@ -60,8 +60,7 @@ class _Paths:
         self._generator = yields(function)
         self._chosen: set[str] = set()
         self._reads_underscore = any(
-            isinstance(node, ast.Name) and node.id == "_" and isinstance(node.ctx, ast.Load)
-            for node in ast.walk(function)
+            isinstance(node, ast.Name) and node.id == "_" and isinstance(node.ctx, ast.Load) for node in walk(function)
         )
 
     def check(self) -> None:
@@ -118,7 +117,7 @@ class _Paths:
             self._reads(node.value, known)
 
     def _choice(self, loop: ast.For, known: frozenset[str]) -> None:
-        if not any(isinstance(inner, ast.Yield | ast.YieldFrom) for inner in ast.walk(loop)):
+        if not any(isinstance(inner, ast.Yield | ast.YieldFrom) for inner in walk(loop)):
             advice = "write a quantifier or comprehension: any(...), sum(...), {x for x in ...}"
             self._refuse(loop, "KMC113", "this loop chooses nothing: it has no yield", advice)
         self._reads(loop.iter, known)
@@ -143,9 +142,7 @@ class _Paths:
 
     def _in_comprehension(self, name: ast.Name, loop: ast.For) -> bool:
         scopes = (ast.GeneratorExp, ast.SetComp, ast.ListComp, ast.DictComp)
-        return any(
-            isinstance(scope, scopes) and any(inner is name for inner in ast.walk(scope)) for scope in ast.walk(loop)
-        )
+        return any(isinstance(scope, scopes) and any(inner is name for inner in walk(scope)) for scope in walk(loop))
 
     def _reads(self, node: ast.AST, known: frozenset[str]) -> None:
         """Refuse a read of a local name that has no value here."""
@@ -163,7 +160,7 @@ class _Paths:
                 for element in [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]:
                     self._reads(element, known)
             case _:
-                for child in ast.iter_child_nodes(node):
+                for child in children(node):
                     self._reads(child, known)
 
     def _read(self, node: ast.AST, name: str, known: frozenset[str]) -> None:

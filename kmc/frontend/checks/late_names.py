@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from kmc.frontend.checks.flow import Refuse
-from kmc.lang.tree import parameters
+from kmc.lang.tree import children, parameters, walk
 
 _SCOPES = (ast.FunctionDef, ast.Lambda, ast.GeneratorExp, ast.SetComp, ast.ListComp, ast.DictComp)
 
@@ -37,15 +37,15 @@ def _bound(nodes: Iterable[ast.AST]) -> Iterator[ast.Name | ast.FunctionDef]:
             case ast.FunctionDef() | ast.Name(ctx=ast.Store()):
                 yield node
             case _ if not isinstance(node, _SCOPES):
-                yield from _bound(ast.iter_child_nodes(node))
+                yield from _bound(children(node))
 
 
 def _read_from_outside(function: ast.FunctionDef) -> set[str]:
     """The names that a function reads and does not bind; names of comprehensions inside it count as bound."""
-    names = [node for node in ast.walk(function) if isinstance(node, ast.Name)]
+    names = [node for node in walk(function) if isinstance(node, ast.Name)]
     own = {node.id for node in names if isinstance(node.ctx, ast.Store)}
-    for node in ast.walk(function):
+    for node in walk(function):
         if isinstance(node, ast.FunctionDef | ast.Lambda):
             own |= set(parameters(node.args))
-    own |= {node.name for node in ast.walk(function) if isinstance(node, ast.FunctionDef) and node is not function}
+    own |= {node.name for node in walk(function) if isinstance(node, ast.FunctionDef) and node is not function}
     return {node.id for node in names if isinstance(node.ctx, ast.Load)} - own

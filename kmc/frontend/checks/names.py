@@ -15,6 +15,7 @@ import kmc.lang
 import kmc.spec
 from kmc.errors import SpecError, did_you_mean
 from kmc.frontend.modules import SpecFile, file_of
+from kmc.lang.tree import walk
 from kmc.spec.places import span_of
 
 Declaration: TypeAlias = ast.FunctionDef | ast.ClassDef | ast.Assign | ast.AnnAssign | ast.ImportFrom
@@ -178,6 +179,6 @@ def _bound(statement: ast.stmt) -> Iterator[tuple[str, Declaration, ast.AST]]:
                 yield alias.asname or alias.name, statement, alias
         case ast.Assign() | ast.AnnAssign():
             for target in statement.targets if isinstance(statement, ast.Assign) else [statement.target]:
-                for node in ast.walk(target):
+                for node in walk(target):
                     if isinstance(node, ast.Name):
                         yield node.id, statement, node

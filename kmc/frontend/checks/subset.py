@@ -24,7 +24,7 @@ from kmc.frontend.checks.advice import (
 from kmc.frontend.checks.flow import check_function, gives_states
 from kmc.frontend.checks.late_names import check_late_names
 from kmc.invariants.kinds import KINDS
-from kmc.lang.tree import body_of
+from kmc.lang.tree import body_of, children, walk
 from kmc.lang.words import FORMULAS, RUN_ONCE
 from kmc.spec.places import span_of
 
@@ -96,7 +96,7 @@ class _Checker:
                 self._class(node)
             case _:
                 self._assigned(node)
-                for child in ast.iter_child_nodes(node):
+                for child in children(node):
                     self._expression(child, text_allowed=True)
 
     def _import(self, node: ast.ImportFrom) -> None:
@@ -115,7 +115,7 @@ class _Checker:
                 self._refuse(statement, "KMC105", "types have no methods", "write a function outside of the class")
             if isinstance(statement, ast.AnnAssign):
                 self._field(statement)
-            for child in ast.iter_child_nodes(statement):
+            for child in children(statement):
                 self._expression(child, text_allowed=True)
 
     def _field(self, node: ast.AnnAssign) -> None:
@@ -204,7 +204,7 @@ class _Checker:
             case ast.For(orelse=orelse):
                 if orelse:
                     self._refuse(node, "KMC107", "a choice has no else", "write the other case as its own choice")
-        for child in ast.iter_child_nodes(node):
+        for child in children(node):
             if isinstance(child, ast.stmt):
                 self._statement(child)
             else:
@@ -251,7 +251,7 @@ class _Checker:
 
     def _statement_of_one_expression(self, node: ast.stmt, value: ast.expr) -> None:
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "require":
-            for child in ast.iter_child_nodes(value):
+            for child in children(value):
                 self._expression(child)
             return
         self._expression(value)
@@ -293,16 +293,16 @@ class _Checker:
             case ast.Call():
                 self._call(node, text_allowed=text_allowed)
                 return
-        for child in ast.iter_child_nodes(node):
+        for child in children(node):
             self._expression(child, text_allowed=text_allowed)
 
     def _formulas_in(self, comprehension: ast.expr) -> None:
         """A formula keeps its lambdas, and a lambda of Python sees the last value of a name."""
-        for node in ast.walk(comprehension):
+        for node in walk(comprehension):
             if (
                 isinstance(node, ast.Call)
                 and _makes_a_formula(node)
-                and any(isinstance(part, ast.Lambda) for part in ast.iter_child_nodes(node))
+                and any(isinstance(part, ast.Lambda) for part in children(node))
             ):
                 message = "this formula would be made of the last value of the comprehension only"
                 self._refuse(node, "KMC188", message, "write for_all(Server, lambda s: leads_to(...))")
@@ -326,7 +326,7 @@ class _Checker:
             if isinstance(argument, ast.Lambda):
                 self._expression(argument.body)
             elif isinstance(argument, ast.GeneratorExp) and name in RUN_ONCE:
-                for child in ast.iter_child_nodes(argument):
+                for child in children(argument):
                     self._expression(child)
             else:
                 self._expression(argument, text_allowed=text_allowed)

@@ -21,7 +21,7 @@ from kmc.frontend.checks.declared_fields import Fields
 from kmc.frontend.checks.lacking_parameters import Around
 from kmc.frontend.checks.names import Meaning, Names
 from kmc.frontend.modules import SpecFile
-from kmc.lang.tree import parameters, stored, yields
+from kmc.lang.tree import children, parameters, stored, walk, yields
 from kmc.lang.words import PYTHON_FUNCTIONS, USAGE
 from kmc.near_words import nearest
 
@@ -101,7 +101,7 @@ class _Uses:
                 self._generators_expected.add(id(call))
                 if isinstance(target, ast.Tuple | ast.List):
                     self._check_taken_apart(target, call, local)
-        for child in ast.iter_child_nodes(node):
+        for child in children(node):
             self._visit(child, local)
 
     def _definition(self, node: ast.FunctionDef, local: frozenset[str]) -> None:
@@ -113,11 +113,11 @@ class _Uses:
         for child in (*outside, *annotated):
             self._visit(child, local)
         inner = set(parameters(arguments)) | stored(node.body)
-        for bound in ast.walk(node):
+        for bound in walk(node):
             match bound:
                 case ast.arg(arg=name) | ast.Name(id=name, ctx=ast.Store()):
                     self._refuse_builtin(bound, name)
-        if local and any(isinstance(n, ast.Name) and n.id == node.name for b in node.body for n in ast.walk(b)):
+        if local and any(isinstance(n, ast.Name) and n.id == node.name for b in node.body for n in walk(b)):
             self._refuse(node, "KMC186", f"'{node.name}' calls itself", "write a bounded quantifier or comprehension")
         for statement in node.body:
             self._visit(statement, local | inner | ({node.name} if local else set()))
@@ -225,7 +225,7 @@ class _Uses:
         around = self._quantifier
         if isinstance(node.func, ast.Name) and node.func.id in ("any", "all"):
             self._quantifier = node.func.id
-        for child in ast.iter_child_nodes(node):
+        for child in children(node):
             self._visit(child, local)
         self._quantifier = around
 
