@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kmc.errors import EvaluationError
 from kmc.tla.resolved.nodes import (
     AngleActionExpr,
     ApplyExpr,
@@ -33,28 +32,27 @@ from kmc.tla.resolved.nodes import (
     VariableExpr,
 )
 from kmc.tla.run import applications
+from kmc.tla.run.assignments import assign, assign_member, keep
 from kmc.tla.run.compiling import NodeCompiler
 from kmc.tla.run.frames import (
     FIRST_SLOT,
     NEXT,
-    STATE,
-    UNASSIGNED,
     Act,
     ActionItem,
-    Code,
+    ConjunctionAct,
     Frame,
+    Listing,
     PartialState,
     Rest,
     Test,
+    TestAct,
     proceed,
 )
 from kmc.tla.run.lazy import DEPTH_MAX
-from kmc.tla.run.logic import binder, unchanged
+from kmc.tla.run.logic import binder, conjunction, slot_of, unchanged
 from kmc.tla.run.scopes import FrameLayout, LocalDefinition, RunScope, Slot, Substitute, Unit
 from kmc.tla.values.failures import endless_recursion, no_arm_holds, outside_domain
-from kmc.tla.values.kinds import SymbolicSet
-from kmc.tla.values.order import equal, ordered
-from kmc.tla.values.sets import PowerSet, as_set, member
+from kmc.tla.values.sets import member
 
 
 def act(compiler: NodeCompiler, node: Argument, scope: RunScope) -> Act:
@@ -157,24 +155,24 @@ def _pass_on(frame: Frame, rest: Rest) -> None:
     proceed(frame[NEXT], rest)
 
 
-def _tested(test: applications.Made) -> Act:
-    def run(frame: Frame, rest: Rest) -> None:
-        if test(frame):
-            proceed(frame[NEXT], rest)
-
-    return run
+def _tested(test: Test) -> Act:
+    return TestAct(test)
 
 
 def _conjunction(compiler: NodeCompiler, items: tuple[Argument, ...], scope: RunScope) -> Act:
-    first = compiler.act(items[0], scope)
-    others = tuple(item_of(compiler, item, scope) for item in reversed(items[1:]))
-
-    def run(frame: Frame, rest: Rest) -> None:
-        for item in others:
-            rest = (item, frame, rest)
-        first(frame, rest)
-
-    return run
+    """Compile a conjunction; the tests at its beginning run before the later conjuncts are prepared."""
+    tests: list[Test] = []
+    remaining = list(items)
+    first: Act = compiler.act(remaining.pop(0), scope)
+    while isinstance(first, TestAct) and remaining:
+        tests.append(first.test)
+        first = compiler.act(remaining.pop(0), scope)
+    others = tuple(item_of(compiler, item, scope) for item in reversed(remaining))
+    if isinstance(first, TestAct) and not others:
+        return TestAct(conjunction((*tests, first.test)))
+    if isinstance(first, ConjunctionAct):
+        return ConjunctionAct((*tests, *first.tests), first.first, (*others, *first.others))
+    return ConjunctionAct(tuple(tests), first, others)
 
 
 def _followed(first: Act, item: ActionItem) -> Act:
@@ -221,13 +219,39 @@ def _case(compiler: NodeCompiler, node: CaseExpr, scope: RunScope) -> Act:
 def _exists(compiler: NodeCompiler, node: QuantifiedExpr, scope: RunScope) -> Act:
     inner, choices, bind = binder(compiler, node.ranges, scope)
     body = compiler.act(node.body, inner)
+    if len(node.ranges) == 1 and len(node.ranges[0].bindings) == 1 and not node.ranges[0].is_pattern:
+        return _exists_one(choices, slot_of(inner, node.ranges[0]), body)
 
     def run(frame: Frame, rest: Rest) -> None:
         partial: PartialState = frame[NEXT]
         for choice in choices(frame):
-            partial.tick()
+            partial.ticks -= 1
+            if not partial.ticks:
+                partial.poll_now()
             bind(frame, choice)
             body(frame, rest)
+
+    return run
+
+
+def _exists_one(choices: Listing, slot: int, body: Act) -> Act:
+    """Return the enumeration over one binding; tests at the beginning of the body are done in the loop."""
+    tests: tuple[Test, ...] = ()
+    if isinstance(body, ConjunctionAct):
+        tests, body = body.tests, body.after_tests
+
+    def run(frame: Frame, rest: Rest) -> None:
+        partial: PartialState = frame[NEXT]
+        for choice in choices(frame):
+            partial.ticks -= 1
+            if not partial.ticks:
+                partial.poll_now()
+            frame[slot] = choice
+            for test in tests:
+                if not test(frame):
+                    break
+            else:
+                body(frame, rest)
 
     return run
 
@@ -290,63 +314,8 @@ def home_of(definition: OperatorDefinition, scope: RunScope) -> RunScope:
 
 def _assignment(compiler: NodeCompiler, operator: str, index: int, right: Argument, scope: RunScope) -> Act:
     if operator == "=":
-        return _assign(index, compiler.stored(right, scope), right)
-    return _assign_member(index, compiler.value(right, scope), right, is_subset=operator == "\\subseteq")
-
-
-def _assign(index: int, code: Code, right: Argument) -> Act:
-    place = right.place
-
-    def run(frame: Frame, rest: Rest) -> None:
-        partial: PartialState = frame[NEXT]
-        value = code(frame)
-        known = partial[index]
-        if known is UNASSIGNED:
-            partial[index] = value
-            partial.unassigned -= 1
-            proceed(partial, rest)
-            partial[index] = UNASSIGNED
-            partial.unassigned += 1
-            return
-        try:
-            holds = equal(known, value)
-        except EvaluationError as error:
-            raise error.at(place) from None
-        if holds:
-            proceed(partial, rest)
-
-    return run
-
-
-def _assign_member(index: int, code: Code, right: Argument, is_subset: bool) -> Act:
-    place = right.place
-    operator = "\\subseteq" if is_subset else "\\in"
-
-    def run(frame: Frame, rest: Rest) -> None:
-        partial: PartialState = frame[NEXT]
-        known = partial[index]
-        try:
-            values = as_set(code(frame), operator)
-            choices = PowerSet(values) if is_subset else values
-            if known is not UNASSIGNED:
-                holds = member(known, choices)
-            else:
-                listing = choices.elements() if isinstance(choices, SymbolicSet) else ordered(choices)
-        except EvaluationError as error:
-            raise error.at(place) from None
-        if known is not UNASSIGNED:
-            if holds:
-                proceed(partial, rest)
-            return
-        partial.unassigned -= 1
-        for value in listing:
-            partial.tick()
-            partial[index] = value
-            proceed(partial, rest)
-        partial[index] = UNASSIGNED
-        partial.unassigned += 1
-
-    return run
+        return assign(index, compiler.stored(right, scope), right)
+    return assign_member(index, compiler.value(right, scope), right, is_subset=operator == "\\subseteq")
 
 
 def _unchanged(compiler: NodeCompiler, body: Argument, scope: RunScope) -> Act:
@@ -359,14 +328,14 @@ def _unchanged(compiler: NodeCompiler, body: Argument, scope: RunScope) -> Act:
             indices.append(index)
         else:
             tests.append(_unchanged_test(compiler, part, home))
-    keep = _keep(tuple(indices))
+    kept = keep(tuple(indices))
     if not tests:
-        return keep
+        return kept
 
     def run(frame: Frame, rest: Rest) -> None:
         for item in tests:
             rest = (item, frame, rest)
-        keep(frame, rest)
+        kept(frame, rest)
 
     return run
 
@@ -388,30 +357,6 @@ def _unchanged_parts(body: Argument, scope: RunScope) -> list[tuple[Argument, Ru
     if body.operator.body is None or variable(body, scope) is not None:
         return [(body, scope)]
     return _unchanged_parts(body.operator.body, home_of(body.operator, scope))
-
-
-def _keep(indices: tuple[int, ...]) -> Act:
-    def run(frame: Frame, rest: Rest) -> None:
-        partial: PartialState = frame[NEXT]
-        state = frame[STATE]
-        assigned = []
-        holds = True
-        for index in indices:
-            known = partial[index]
-            if known is UNASSIGNED:
-                partial[index] = state[index]
-                assigned.append(index)
-            elif not equal(known, state[index]):
-                holds = False
-                break
-        partial.unassigned -= len(assigned)
-        if holds:
-            proceed(partial, rest)
-        for index in assigned:
-            partial[index] = UNASSIGNED
-        partial.unassigned += len(assigned)
-
-    return run
 
 
 # Operators
@@ -444,6 +389,11 @@ def _defined(
     local = scope.locals.get(definition)
     substituted = applications.substituted_parameters(compiler, definition, arguments, scope, is_act=True)
     unit = scope.units.get((definition, scope.mode, True))
+    inlined = None
+    if unit is None and not substituted and local is None:
+        inlined = applications.inlined_scope(compiler, definition, arguments, scope)
+    if inlined is not None:
+        return compiler.act(body, inlined)
     if unit is None and not substituted and local is None:
         unit, is_new = compiler.units.of(definition, scope.mode, is_act=True)
         if is_new:

@@ -42,6 +42,7 @@ from kmc.tla.resolved.nodes import (
 )
 
 _TEMPORAL = (AlwaysExpr, EventuallyExpr, LeadsToExpr, FairnessExpr)
+ENDLESS_WEIGHT = 1_000_000
 _NOTHING: frozenset[NameBinding] = frozenset()
 
 
@@ -126,6 +127,7 @@ class Analysis:
         self._of_definitions: dict[OperatorDefinition, Facts] = {}
         self._open: dict[OperatorDefinition, bool] = {}
         self._formulas: dict[OperatorDefinition, frozenset[NameBinding]] = {}
+        self._weights: dict[OperatorDefinition, int] = {}
 
     def facts(self, node: Argument) -> Facts:
         """Return the facts of an expression."""
@@ -199,6 +201,20 @@ class Analysis:
         if not self._open:
             self._of_definitions[definition] = found
         return found
+
+    def weight(self, definition: OperatorDefinition) -> int:
+        """Return the number of expressions in a body and in those of its operators; ENDLESS_WEIGHT if recursive."""
+        found = self._weights.get(definition)
+        if found is None:
+            self._weights[definition] = ENDLESS_WEIGHT
+            found = self._weights[definition] = min(ENDLESS_WEIGHT, self._weight_of(definition.body))
+        return found
+
+    def _weight_of(self, node: object) -> int:
+        weight = 1 + sum(map(self._weight_of, parts(node)))
+        if isinstance(node, (ApplyExpr, OperatorReferenceExpr)) and isinstance(node.operator, OperatorDefinition):
+            weight += ENDLESS_WEIGHT if node.operator.recursive else self.weight(node.operator)
+        return weight
 
     def formula_parameters(self, definition: OperatorDefinition) -> frozenset[NameBinding]:
         """Return the parameters that are conjuncts of the body, through operators: TLC enumerates their arguments."""

@@ -1,7 +1,8 @@
 """Operators applied: on a frame of their own, in the caller's frame, or by substitution of their arguments.
 
 An operator of a module runs on a new frame and is compiled once. Its arguments are evaluated when they are first used.
-It is compiled in place instead, with some arguments substituted, if these are operators, have primes, or are read in
+A small one whose arguments are values or constants is compiled in the frame of its caller.
+It is compiled in place, too, with some arguments substituted, if these are operators, have primes, or are read in
 another state than the caller's. Definitions of a LET are compiled in place, too, since they use what is bound around
 them; recursive ones run on a copy of that.
 """
@@ -33,6 +34,7 @@ from kmc.tla.run.lazy import DEPTH_MAX
 from kmc.tla.run.scopes import FrameLayout, LocalDefinition, Mode, RunScope, Slot, Substitute, Unit
 from kmc.tla.values.failures import endless_recursion
 
+_INLINED_WEIGHT_MAX = 60
 _AT_ONCE = (NumberExpr, StringExpr, ModelValueExpr)
 Made = Callable[[Frame], Any]
 """Makes what a slot holds for an argument: a value, or a `Deferred` one."""
@@ -145,6 +147,9 @@ def _defined(
     key = (definition, scope.mode, False)
     unit = scope.units.get(key)
     if unit is None and not substituted and local is None:
+        inlined = inlined_scope(compiler, definition, arguments, scope)
+        if inlined is not None:
+            return compiler.value(body, inlined)
         return _called_globally(compiler, definition, arguments, scope, place)
     if unit is None and not definition.recursive:
         home = local.scope.on(scope) if local is not None else RunScope(scope.layout, scope.mode, {}, {}, scope.units)
@@ -185,6 +190,30 @@ def substituted_parameters(
 def _is_value(argument: Argument, scope: RunScope) -> bool:
     """Return whether an argument is a value already, such as the choice of a quantifier."""
     return isinstance(argument, BoundExpr) and isinstance(scope.meanings.get(argument.binding), Slot)
+
+
+def inlined_scope(
+    compiler: NodeCompiler, definition: OperatorDefinition, arguments: tuple[Given, ...], scope: RunScope
+) -> RunScope | None:
+    """Return the scope of the body of a small operator in the frame of its caller; None where it needs its own frame.
+
+    All arguments have values already or are constant, so the parameters need no slots.
+    """
+    if not arguments or definition.recursive or compiler.analysis.weight(definition) > _INLINED_WEIGHT_MAX:
+        return None
+    meanings: dict[NameBinding, Slot | Substitute] = {}
+    for parameter, (argument, where) in zip(definition.parameters, arguments, strict=True):
+        meaning = where.meanings.get(argument.binding) if isinstance(argument, BoundExpr) else None
+        while isinstance(meaning, Substitute) and isinstance(meaning.argument, BoundExpr):
+            argument, where = meaning.argument, meaning.scope
+            meaning = where.meanings.get(argument.binding)
+        if isinstance(meaning, Slot):
+            meanings[parameter] = meaning
+        elif compiler.is_constant(argument, where):
+            meanings[parameter] = Substitute(argument, where)
+        else:
+            return None
+    return RunScope(scope.layout, scope.mode, {}, {}, scope.units).binding(meanings)
 
 
 def in_place(
@@ -240,7 +269,21 @@ def made(compiler: NodeCompiler, argument: Argument, scope: RunScope) -> Made:
     code = compiler.value(argument, scope)
     if isinstance(argument, _AT_ONCE) or (isinstance(argument, VariableExpr) and not scope.mode.primed):
         return code
-    return lambda frame: Deferred(code, frame)
+    facts = compiler.analysis.facts(argument)
+    return _made_once(code) if facts.level == 0 and not facts.free else lambda frame: Deferred(code, frame)
+
+
+def _made_once(code: Code) -> Made:
+    """Return what makes the slot of a constant argument: one deferred value for all frames, then the value."""
+    known: list[Deferred] = []
+
+    def make(frame: Frame) -> Any:
+        if not known:
+            known.append(Deferred(code, frame[:]))
+        deferred = known[0]
+        return deferred if deferred.value is None else deferred.value
+
+    return make
 
 
 # Frames of their own
@@ -354,8 +397,7 @@ def new_frame(unit: Unit, makes: list[Made], frame: Frame) -> Frame:
     new = frame[: unit.base]
     for make in makes:
         new.append(make(frame))
-    new += [None] * (unit.layout.size - len(new))
-    return new
+    return new + unit.room(len(new))
 
 
 def _counted_call(unit: Unit, makes: list[Made], place: Span) -> Code:

@@ -14,7 +14,7 @@ from itertools import permutations
 from typing import Any
 
 from kmc.errors import EvaluationError, Span
-from kmc.tla.resolved.nodes import BuiltinExpr, SetEnumerationExpr, SetMapExpr
+from kmc.tla.resolved.nodes import BuiltinExpr, NumberExpr, SetEnumerationExpr, SetMapExpr
 from kmc.tla.run import applications, collections, logic
 from kmc.tla.run.closures import as_test
 from kmc.tla.run.compiling import NodeCompiler
@@ -217,8 +217,12 @@ def test(compiler: NodeCompiler, node: BuiltinExpr, scope: RunScope) -> Test:
         return lambda frame: premise(frame) is conclusion(frame)
     left, right = (compiler.value(argument, scope) for argument in node.arguments)
     if name in ("=", "#", "/=", "AssertEq"):
-        return _equality(left, right, name in ("=", "AssertEq"), place)
+        is_constant = compiler.is_constant(node.arguments[1], scope)
+        return (_equality_with_constant if is_constant else _equality)(left, right, name in ("=", "AssertEq"), place)
     if name in _ORDERS:
+        limit = node.arguments[1]
+        if isinstance(limit, NumberExpr):
+            return _order_with_number(name, left, limit.value, place)
         return _order(name, left, right, place)
     if name == "\\subseteq":
         return _relation(
@@ -253,6 +257,28 @@ def _equality(left: Code, right: Code, wanted: bool, place: Span) -> Test:
     return run
 
 
+def _equality_with_constant(left: Code, right: Code, wanted: bool, place: Span) -> Test:
+    general = _equality(left, right, wanted, place)
+    known: list[Any] = []
+
+    def run(frame: Frame) -> bool:
+        first = left(frame)
+        if not known:
+            known.append(right(frame))
+        second = known[0]
+        if first is second:
+            return wanted
+        kind = type(first)
+        if kind is type(second):
+            if kind is int or kind is str:
+                return (first == second) is wanted
+            if kind is TlaModelValue and not first.type_letter:
+                return not wanted
+        return general(frame)
+
+    return run
+
+
 def _order(name: str, left: Code, right: Code, place: Span) -> Test:
     function = _ORDERS[name]
 
@@ -261,6 +287,18 @@ def _order(name: str, left: Code, right: Code, place: Span) -> Test:
         if type(first) is int and type(second) is int:
             return function(first, second)
         raise wrong_kind(name, "numbers", stored_value(second if type(first) is int else first)).at(place)
+
+    return run
+
+
+def _order_with_number(name: str, left: Code, number: int, place: Span) -> Test:
+    function = _ORDERS[name]
+
+    def run(frame: Frame) -> bool:
+        first = left(frame)
+        if type(first) is int:
+            return function(first, number)
+        raise wrong_kind(name, "numbers", stored_value(first)).at(place)
 
     return run
 

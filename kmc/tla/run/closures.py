@@ -6,10 +6,13 @@ from typing import Any
 
 from kmc.errors import EvaluationError, Span
 from kmc.tla.run.frames import Code, Frame, Test
-from kmc.tla.run.lazy import LazyFunction, stored_value
+from kmc.tla.run.lazy import stored_value
 from kmc.tla.run.scopes import Mode
 from kmc.tla.values.failures import never_evaluated, wrong_kind
-from kmc.tla.values.kinds import FALSE, TRUE, SymbolicSet
+from kmc.tla.values.kinds import FALSE, TRUE, FunctionValue, TlaBoolean, TlaModelValue
+
+_STORED = frozenset((int, str, tuple, frozenset, FunctionValue, TlaBoolean, TlaModelValue))
+"""The types of values that are stored as they are: neither symbolic sets nor lazy functions."""
 
 
 def primed_mode(mode: Mode, place: Span) -> Mode:
@@ -42,12 +45,26 @@ def once(code: Code) -> Code:
     return constant
 
 
+def test_once(test: Test) -> Test:
+    """Return a test that evaluates a constant formula when it is needed first."""
+    known: list[bool] = []
+
+    def constant(frame: Frame) -> bool:
+        if known:
+            return known[0]
+        holds = test(frame)
+        known.append(holds)
+        return holds
+
+    return constant
+
+
 def stored_code(code: Code, place: Span) -> Code:
     """Return a closure that lists the elements of symbolic sets and the pairs of lazy functions."""
 
     def stored(frame: Frame) -> Any:
         value = code(frame)
-        if isinstance(value, (SymbolicSet, LazyFunction)):
+        if type(value) not in _STORED:
             try:
                 return stored_value(value)
             except EvaluationError as error:

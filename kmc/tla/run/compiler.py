@@ -56,7 +56,7 @@ from kmc.tla.resolved.nodes import (
 )
 from kmc.tla.run import actions, applications, builtins, collections, functions, logic
 from kmc.tla.run.analysis import Analysis
-from kmc.tla.run.closures import as_test, as_value, once, primed_mode, refusal, stored_code
+from kmc.tla.run.closures import as_test, as_value, once, primed_mode, refusal, stored_code, test_once
 from kmc.tla.run.frames import NEXT, STATE, UNASSIGNED, Act, Code, Frame, Listing, Test
 from kmc.tla.run.lazy import stored_value
 from kmc.tla.run.scopes import RunScope, Slot, Substitute, Units
@@ -119,15 +119,22 @@ class Compiler:
 
     def value(self, node: Argument, scope: RunScope) -> Code:
         """Compile an expression to a closure that returns its value, which may be a symbolic set or a lazy function."""
-        if isinstance(node, _LITERALS) or not self._is_constant(node):
+        if isinstance(node, _LITERALS) or not self.is_constant(node, scope):
             return self._value(node, scope)
         return once(self._value(node, scope))
 
-    def _is_constant(self, node: Argument) -> bool:
-        if isinstance(node, (BoundExpr, LambdaExpr, OperatorReferenceExpr)):
+    def is_constant(self, node: Argument, scope: RunScope) -> bool:
+        """Return whether an expression has one value at its place, which depends on nothing that a frame has."""
+        if isinstance(node, (LambdaExpr, OperatorReferenceExpr)):
             return False
         facts = self.analysis.facts(node)
-        return facts.level == 0 and not facts.free
+        if facts.level:
+            return False
+        for binding in facts.free:
+            meaning = scope.meanings.get(binding)
+            if not isinstance(meaning, Substitute) or not self.is_constant(meaning.argument, meaning.scope):
+                return False
+        return True
 
     def stored(self, node: Argument, scope: RunScope) -> Code:
         """Compile an expression to a closure that returns its value as it is stored in states and other values."""
@@ -137,7 +144,7 @@ class Compiler:
         meaning = scope.meanings.get(node.binding) if isinstance(node, BoundExpr) else None
         if isinstance(meaning, Slot) and not meaning.is_deferred:
             return code
-        if self._is_constant(node):
+        if self.is_constant(node, scope):
             return once(stored_code(code, node.place))
         return stored_code(code, node.place)
 
@@ -169,7 +176,8 @@ class Compiler:
                 inner, prepare = applications.let(self, node, scope)
                 return logic.prepared(prepare, self.test(node.body, inner))
             case BuiltinExpr(operator=name) if builtins.is_formula(name):
-                return builtins.test(self, node, scope)
+                test = builtins.test(self, node, scope)
+                return test_once(test) if self.is_constant(node, scope) else test
             case _:
                 return as_test(self.value(node, scope), operator, node.place)
 
@@ -189,7 +197,7 @@ class Compiler:
                     raise error.at(place) from None
             raise wrong_kind("\\in", "a set on the right", stored_value(values)).at(place)
 
-        if not self._is_constant(node):
+        if not self.is_constant(node, scope):
             return elements
 
         def kept(frame: Frame) -> Iterable[Any]:

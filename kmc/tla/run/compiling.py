@@ -22,6 +22,10 @@ class NodeCompiler(Protocol):
         """Return the level of an expression at its place."""
         ...
 
+    def is_constant(self, node: Argument, scope: RunScope) -> bool:
+        """Return whether an expression has one value at its place, which depends on nothing that a frame has."""
+        ...
+
     def value(self, node: Argument, scope: RunScope) -> Code:
         """Compile an expression to a closure that returns its value, symbolic or not."""
         ...

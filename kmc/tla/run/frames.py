@@ -47,7 +47,7 @@ class PartialState(list[Any]):
     `poll` is called now and then while choices are enumerated, so that limits end an enumeration that takes long.
     """
 
-    __slots__ = ("_ticks", "emit", "for_enabled", "poll", "unassigned")
+    __slots__ = ("emit", "for_enabled", "poll", "ticks", "unassigned")
 
     def __init__(
         self,
@@ -61,12 +61,13 @@ class PartialState(list[Any]):
         self.for_enabled = for_enabled
         self.poll = poll
         self.unassigned = size
-        self._ticks = 0
+        self.ticks = _POLL_EVERY
+        """The choices until the next poll; a loop over choices counts them down, and calls `poll_now` at 0."""
 
-    def tick(self) -> None:
-        """Count a choice, and poll after many of them."""
-        self._ticks += 1
-        if self._ticks % _POLL_EVERY == 0 and self.poll is not None:
+    def poll_now(self) -> None:
+        """Poll, and begin to count again."""
+        self.ticks = _POLL_EVERY
+        if self.poll is not None:
             self.poll()
 
 
@@ -84,6 +85,44 @@ class ActionItem:
             return self.test(frame)
 
         self.test = first_test
+
+
+@final
+class TestAct:
+    """The enumeration of a formula that is only tested: one way if it holds, else none."""
+
+    __slots__ = ("test",)
+
+    def __init__(self, test: Test) -> None:
+        self.test = test
+
+    def __call__(self, frame: Frame, rest: Rest) -> None:
+        if self.test(frame):
+            proceed(frame[NEXT], rest)
+
+
+@final
+class ConjunctionAct:
+    """The enumeration of a conjunction: `tests`, then `first`, then `others`, which are in reverse order."""
+
+    __slots__ = ("first", "others", "tests")
+
+    def __init__(self, tests: tuple[Test, ...], first: Act, others: tuple[ActionItem, ...]) -> None:
+        self.tests = tests
+        self.first = first
+        self.others = others
+
+    def __call__(self, frame: Frame, rest: Rest) -> None:
+        for test in self.tests:
+            if not test(frame):
+                return
+        self.after_tests(frame, rest)
+
+    def after_tests(self, frame: Frame, rest: Rest) -> None:
+        """Do what comes after the tests."""
+        for item in self.others:
+            rest = (item, frame, rest)
+        self.first(frame, rest)
 
 
 Rest: TypeAlias = "tuple[ActionItem, Frame, Rest] | None"

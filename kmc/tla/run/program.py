@@ -117,7 +117,9 @@ class ModuleProgram:
         # Each action leaves the partial state as it found it.
         partial = PartialState(self._size, emit, poll=poll)
         for action in self._actions:
-            partial.tick()
+            partial.ticks -= 1
+            if not partial.ticks:
+                partial.poll_now()
             label, definition = action.label, action.definition
             frame = action.new_frame()
             frame[STATE] = state

@@ -99,6 +99,13 @@ class Unit:
     substituted: frozenset[NameBinding] = frozenset()
     code: Code = _not_yet
     act: Act = _not_yet
+    _room: list[None] = field(default_factory=list)
+
+    def room(self, used: int) -> list[None]:
+        """Return empty slots for what a frame binds beside the `used` ones, which are as many in each call."""
+        if len(self._room) != self.layout.size - used:
+            self._room = [None] * (self.layout.size - used)
+        return self._room
 
 
 @dataclass(frozen=True, slots=True, eq=False)

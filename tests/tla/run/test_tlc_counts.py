@@ -55,6 +55,23 @@ Init == x = 0 /\ y = 0
 Next == \/ Step(x < 2 \/ y < 2, x) /\ Keep(y)
         \/ Step(TRUE \/ FALSE, y) /\ UNCHANGED x""",
     ),
+    "Inlined": (
+        (78, 7, 4),
+        r"""EXTENDS Naturals
+VARIABLES x, y
+Ready(m, low, kind) == /\ m.n > low
+                       /\ \/ kind \in {"any", "all"}
+                          \/ kind = "even" /\ m.n % 2 = 0
+                          \/ kind = "all"
+Both(m, low) == Ready(m, low, "all") \/ Ready(m, low, "even")
+Set(v, m) == v' = m.n
+Init == x = 0 /\ y = 0
+Next == \E m \in {[n |-> i] : i \in {1, 2, x}}, low \in 0..1 :
+          /\ x < 3
+          /\ Both(m, low)
+          /\ Set(x, m)
+          /\ y' \in {y, (y + low) % 3}""",
+    ),
     "Lets": (
         (12, 5, 3),
         r"""EXTENDS Naturals
