@@ -35,6 +35,7 @@ Up == n < 40 /\\ n' = n + 1 /\\ log' = IF n % 8 = 0 THEN Append(log, n) ELSE log
 Next == Up
 Small == n < 90
 Never == n # 33
+Boxed == [boxed |-> n + 3] # [boxed |-> n * 2 + 50]
 Bad == n = 33 => log[9] > 0
 Rises == [][n' = n + 1]_n
 Start == n = 0 /\\ []Small
@@ -136,6 +137,10 @@ class TestNarrowTypes:
         assert notes[0].startswith("Counter.tla:5: ")
         assert notes[0].endswith("the search starts again with wider types.")
 
+    def test_a_value_that_only_an_invariant_computes_starts_it_again(self, counter: Callable[..., Outcome]) -> None:
+        outcome = counter("INVARIANT Boxed")
+        assert figures(outcome) == figures(counter("INVARIANT Boxed", engine=Engine.PYTHON))
+
     def test_wide_types_are_kept(self, counter: Callable[..., Outcome], monkeypatch: pytest.MonkeyPatch) -> None:
         first, again = list[str](), list[str]()
         outcome = counter("INVARIANT Small", note=first.append)
@@ -172,7 +177,7 @@ class TestProperties:
         assert outcome.result.violation is not None
         assert theirs.result.violation is not None
         assert str(outcome.result.violation.error) == str(theirs.result.violation.error)
-        assert "Counter.tla:9:" in str(outcome.result.violation.error)
+        assert "Counter.tla:10:" in str(outcome.result.violation.error)
 
     @pytest.mark.parametrize("line", ["PROPERTY Rises", "PROPERTY Start", "PROPERTY Late"])
     def test_parts_of_properties_are_judged(self, line: str, counter: Callable[..., Outcome]) -> None:
@@ -183,7 +188,7 @@ class TestProperties:
             counter("PROPERTY Ends")
         assert refused.value.code == "KMC812"
         assert refused.value.span is not None
-        assert refused.value.span.line == 13
+        assert refused.value.span.line == 14
 
     def test_limits_end_the_search(self, counter: Callable[..., Outcome]) -> None:
         assert counter(limits=Limits(depth=3)).status == 20

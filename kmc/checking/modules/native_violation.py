@@ -16,10 +16,13 @@ from kmc.checking.modules.checked_module import CheckedModule
 from kmc.checking.modules.module_replay import errors_at
 from kmc.checking.modules.module_trace import least_step
 from kmc.checking.modules.native_translation import NativeTranslation
-from kmc.errors import DomainError, InternalError, KmcError
+from kmc.errors import InternalError, KmcError
 from kmc.result import Trace, TraceStep, Verdict, Violation
 from kmc.tla.run.program import State
 from kmc.tla.values.failures import failed_assertion
+
+_NARROW = frozenset(("KMC201", "KMC202", "KMC203", "KMC204", "KMC205", "KMC206", "KMC290"))
+"""The codes of values outside of their types, which an invariant has under a class of its own, and of assertions."""
 
 
 class NotInModule(Exception):
@@ -62,7 +65,7 @@ def not_in_module(error: KmcError, states: Iterable[State], translation: NativeT
 
     A failed assertion may be the end of a chain of helpers, which a wider translation makes longer.
     """
-    if isinstance(error, DomainError | AssertionFailure):
+    if error.code in _NARROW:
         return NotInModule(error, tuple(states))
     raise InternalError(
         "KMC943",

@@ -164,7 +164,7 @@ def _classes_in(shape: Shape) -> list[RecordKey]:
 
 def class_names(t: Translation) -> dict[str, str]:
     """Return the names of record classes and bases: a tag such as `type = "Vote"` gives the best one."""
-    taken = {"State", "Atom", "Record", *(group.name for group in t.names.groups), *t.fields}
+    taken = {"State", "Atom", "Record", *(group.name for group in t.names.groups), *t.fields, *t.functions}
     names: dict[str, str] = {}
     for key in t.records.fields:
         name = unique(_class_name(t, key), taken)

@@ -28,7 +28,10 @@ from kmc.tla.translate.translation import Translation
 
 @dataclass(frozen=True, slots=True)
 class NamedAction:
-    """An action: its name in the module, its parameters with their types, loops around its body, and the body."""
+    """An action: its name in the module, its parameters with their types, loops around its body, and the body.
+
+    `comment` is the one above its definition.
+    """
 
     original: str
     body: Expression
@@ -36,6 +39,7 @@ class NamedAction:
     parameters: tuple[tuple[str, str], ...] = ()
     clauses: tuple[Clause, ...] = ()
     last_local: int = 0
+    comment: str = ""
 
 
 @dataclass(slots=True)
@@ -56,19 +60,34 @@ class _Division:
                 inside = self._within(action, node)
                 if inside is not None:
                     self.divide(inside)
-            case LetExpr():
+            case LetExpr() if not any(self._has_state(definition, scope) for definition in node.definitions):
                 for definition in node.definitions:
                     scope = scope.bind(((definition, LetScope(scope)),))
                 self.divide(replace(action, body=node.body, scope=scope))
-            case ApplyExpr() if isinstance(node.operator, OperatorDefinition) and not any(
-                reads_state(self.t, argument, scope) for argument in node.arguments
-            ):
+            case ApplyExpr(operator=OperatorDefinition() as definition):
+                called = replace(action, original=definition.name, comment=definition.comment)
+                if not self._is_divided(node, definition, scope):
+                    return self._record(called)
                 target = applied(node, scope)
                 assert isinstance(target, Delayed)
                 body: Expression = target.expression  # type: ignore[assignment]  # the body of a definition
-                self.divide(replace(action, original=node.operator.name, body=body, scope=target.scope))
+                self.divide(replace(called, body=body, scope=target.scope))
             case _:
-                self.actions.append(replace(action, last_local=self.t.names.last_local))
+                self._record(action)
+        return None
+
+    def _record(self, action: NamedAction) -> None:
+        self.actions.append(replace(action, last_local=self.t.names.last_local))
+
+    def _has_state(self, definition: OperatorDefinition, scope: TranslationScope) -> bool:
+        """Return whether a definition of a LET has a value that depends on the state: such a LET is one action."""
+        body = definition.body
+        return not definition.parameters and body is not None and reads_state(self.t, body, scope)
+
+    def _is_divided(self, node: ApplyExpr, definition: OperatorDefinition, scope: TranslationScope) -> bool:
+        if definition.recursive or any(parameter.arity for parameter in definition.parameters):
+            return False
+        return not any(reads_state(self.t, argument, scope) for argument in node.arguments)
 
     def _within(self, action: NamedAction, node: QuantifiedExpr) -> NamedAction | None:
         """Return the action inside of some ranges, None where one is empty."""

@@ -310,7 +310,10 @@ def extended(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: S
         return _with_fields(t, left, right, right_scope, node)
     if isinstance(right, FunctionConstructorExpr) and (is_bag(left.shape) or is_bag(want)):
         return _with_bag(t, left, right, right_scope)
-    other = t.value(right, right_scope, want)
+    other = t.value(right, right_scope, left.shape if isinstance(left.shape, MapShape) else want)
+    if isinstance(other.shape, MapShape) and not isinstance(left.shape, MapShape):
+        # Both sides in one representation: a tuple that is written out is a function here.
+        left = t.value(first, first_scope, other.shape)
     if isinstance(left.shape, MapShape) and isinstance(other.shape, MapShape) and not is_bag(left.shape):
         known = left.shape.domain is not None and other.shape.domain is not None
         domain = (left.shape.domain or frozenset()) | (other.shape.domain or frozenset())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from dataclasses import dataclass
 
 from kmc.errors import Span
@@ -123,18 +124,29 @@ class _Writer:
 def _function(function: SpecFunction, names: dict[str, str]) -> list[tuple[str, Span | None]]:
     first = {"init": "", "action": "st", "action_property": "st, nxt", "action_constraint": "st, nxt"}
     parameters = first.get(function.kind, "st") + function.signature
-    doc = f"TLA+: {function.original}, line {function.place.line}."
+    source = f"TLA+: {function.original}, line {function.place.line}."
     place = function.place
     return [
         (f"@spec.{_decorator(function)}", place),
         (f"def {function.name}({parameters}):", place),
-        (f'{_INDENT}"""{doc}"""', place),
+        *((f"{_INDENT}{line}" if line else "", place) for line in _docstring(function.comment, source)),
         *(
             (text, line.place)
             for line in _merged(function.lines)
             for text in formatted(_renamed(line.text, names), line.depth)
         ),
     ]
+
+
+def _docstring(comment: str, source: str) -> list[str]:
+    """Return a docstring with the first paragraph of a comment and the place in the module."""
+    paragraph = " ".join(comment.strip().split("\n\n")[0].split())
+    plain = re.sub(r"[^ -~]|[\\\"]", "", paragraph).strip()
+    if not re.search(r"\w", plain):
+        return [f'"""{source}"""']
+    text = plain if plain.endswith((".", "!", "?", ":")) else f"{plain}."
+    first, *others = textwrap.wrap(text, 105, break_long_words=False)
+    return [f'"""{first}', *others, "", source, '"""']
 
 
 def _used_helpers(helpers: dict[str, list[WrittenLine]], functions: list[SpecFunction]) -> list[WrittenLine]:

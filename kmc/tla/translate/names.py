@@ -19,7 +19,7 @@ from kmc.tla.translate import support
 from kmc.tla.values.kinds import TlaModelValue
 
 ATOM_CLASS = "Atom"
-_OWN = ("st", "nxt", "spec", "State", "self", "title", "index", "members", "kmc_type")
+_OWN = ("st", "nxt", "spec", "State", ATOM_CLASS, "Record", "self", "title", "index", "members", "kmc_type")
 _TAKEN = frozenset((*keyword.kwlist, *dir(builtins), *(word.name for word in WORDS), *_OWN, *support.NAMES))
 
 

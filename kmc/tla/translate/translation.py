@@ -95,6 +95,8 @@ class Translation:
     bases: list[frozenset[RecordKey]] = field(default_factory=list)
     _elements: set[tuple[str, str]] = field(default_factory=set)
     widening: int = 0
+    functions: list[str] = field(default_factory=list)
+    """The names of the functions of the spec, which no class may have."""
     recursions: dict[Name, Any] = field(default_factory=dict)
     """The recursive definitions at work (`recursion.py`)."""
     helpers: dict[str, list[WrittenLine]] = field(default_factory=dict)

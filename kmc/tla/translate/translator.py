@@ -53,6 +53,7 @@ class SpecFunction:
     signature: str
     lines: list[WrittenLine]
     place: Span
+    comment: str = ""
 
 
 @dataclass(slots=True)
@@ -177,7 +178,7 @@ def _written(t: Translation, *, tolerant: bool) -> TranslatedParts:
             parts.functions.extend([function] if function is not None else [])
 
     attempt(partial(_initial, t))
-    taken = ["init"]
+    taken = t.functions = ["init"]
     actions: list[NamedAction] = []
     attempt(partial(_divide, t, behaviour.next, actions))
     for action in actions:
@@ -236,7 +237,7 @@ def _action(t: Translation, action: NamedAction, taken: list[str]) -> SpecFuncti
         body = [WrittenLine(1, "for _ in range(0):", place), WrittenLine(2, "yield st", place)]
     refuse_deep_loops(body)
     signature = "".join(f", {parameter}: {annotation}" for parameter, annotation in action.parameters)
-    return SpecFunction("action", name, action.original, signature, body, place)
+    return SpecFunction("action", name, action.original, signature, body, place, action.comment)
 
 
 def _body(definition: OperatorDefinition) -> Expression:
@@ -277,7 +278,7 @@ def _returning(definition: OperatorDefinition, source: str, kind: tuple[str, str
     name = unique(identifier(definition.name.replace(" (", "_").rstrip(")")), taken)
     taken.append(name)
     line = WrittenLine(1, f"return {source}", _body(definition).place)
-    return SpecFunction(kind[0], name, kind[1], "", [line], definition.place)
+    return SpecFunction(kind[0], name, kind[1], "", [line], definition.place, definition.comment)
 
 
 def _reductions(t: Translation, parts: TranslatedParts) -> None:

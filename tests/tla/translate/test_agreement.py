@@ -161,7 +161,10 @@ Case == /\ CASE x = 0 -> x' = 1
              [] x = 1 -> x' \in {0, 2}
              [] OTHER -> x' = 0 \/ x' = Cardinality(s) % 3
         /\ UNCHANGED <<f, s>>
-Next == (\E n \in 1..2 : Step(n)) \/ Same \/ Case
+To(k) == x' = (k + 1) % 2 /\ UNCHANGED <<f, s>>
+Onwards == To(x)
+Back == LET last == x IN To(last) \/ Same
+Next == (\E n \in 1..2 : Step(n)) \/ Same \/ Case \/ Onwards \/ Back
 ====
 """
 MODULES = {

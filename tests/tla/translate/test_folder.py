@@ -69,10 +69,22 @@ def test_every_statement_has_its_place_in_the_module(tmp_path: Path) -> None:
     lines = (tmp_path / "translated" / "spec.py").read_text(encoding="utf-8").splitlines()
     assert len(places["lines"]) == len(lines) == len(pair.translated.text.lines)
     assert places["files"] == ["Jugs.tla"]
-    poured = next(index for index, line in enumerate(lines) if "st.small - " in line)
+    poured = next(index for index, line in enumerate(lines) if "moved_1 = st.small" in line)
     _, line, column = places["lines"][poured]
-    assert text.splitlines()[line - 1][column - 1 :].startswith("small' = small - moved")
+    assert text.splitlines()[line - 1][column - 1 :].startswith("Least(small, Large - large)")
     assert places["names"]["Pour"] == "Pour"
+
+
+def test_comments_of_definitions_are_kept(tmp_path: Path) -> None:
+    module = (
+        "---- MODULE Said ----\nEXTENDS Naturals\nVARIABLE x\nInit == x = 0\n"
+        '\\* Counts "up", one by one\nUp == x < 2 /\\ x\' = x + 1\n(*****)\nNext == Up\n'
+        "(* Never large.\n\n   More of it. *)\nSmall == x < 3\n====\n"
+    )
+    pair_of(tmp_path, module, "INIT Init\nNEXT Next\nINVARIANT Small\nCHECK_DEADLOCK FALSE\n")
+    text = (tmp_path / "translated" / "spec.py").read_text(encoding="utf-8")
+    assert '    """Counts up, one by one.\n\n    TLA+: Up, line 6.\n    """\n' in text
+    assert '    """Never large.\n\n    TLA+: Small, line 12.\n    """\n' in text
 
 
 def test_long_statements_are_broken_into_lines_that_mean_the_same() -> None:
