@@ -48,7 +48,7 @@ from kmc.tla.translate.literals import class_placeholder, literal
 from kmc.tla.translate.names import NameTable, field_name, variable_names
 from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import Delayed, LetScope, Name, SpecLocal, TranslationScope, TypedSource, head, local_of
-from kmc.tla.values.kinds import SymbolicSet, Value
+from kmc.tla.values.kinds import FunctionValue, SymbolicSet, Value
 from kmc.tla.values.order import sorted_values
 
 _FOLDED_MAX = 64
@@ -115,13 +115,20 @@ class Translation:
             return self._read_local(local)
         if not isinstance(node, TupleExpr | RecordExpr):
             folded = self.constant(node, scope)
-            if folded is not None and not _is_large(folded):
+            if folded is not None and not _is_large(folded) and not self._is_permuted(folded):
                 return literal(self.names, self.records, folded, want)
         handler = self.handlers.get(type(node))
         if handler is None:
             raise refusal(_described(node), node.place)
         code = handler(self, node, scope, want)
         return self.narrowed_code(code)
+
+    def _is_permuted(self, value: Value) -> bool:
+        """Return whether a value is a function of what SYMMETRY permutes: only initial states may name its keys."""
+        return isinstance(value, FunctionValue) and any(
+            group.is_symmetric and value.domain.keys and value.domain.keys[0] in group.atoms
+            for group in self.names.groups
+        )
 
     def _read_local(self, local: SpecLocal) -> TypedSource:
         if self.is_primed and local.origin is not None and self.facts.of(local.origin.expression).reads_state:

@@ -86,7 +86,7 @@ Count == \E Q \in Quorum :
        /\ x' = Cardinality({pair \in Q \X {x, 1} : pair[2] = x}) % 3
        /\ done' = TRUE
        /\ UNCHANGED msgs
-Stop == ~ENABLED Count /\ done' \in {~done} /\ UNCHANGED <<msgs, x>>
+Stop == ~ENABLED Count /\ done' \in {~done, [p \in Proc |-> msgs = {}] = [p \in Proc |-> TRUE]} /\ UNCHANGED <<msgs, x>>
 Next == Count \/ Stop \/ \E p \in Proc : Send(p)
 Perms == Permutations(Proc)
 Small == /\ \A m \in msgs : (IF m.type # "ask" THEN m.n ELSE 0) <= 2
