@@ -199,6 +199,7 @@ def test_the_warning_is_part_of_the_result(tmp_path: Path) -> None:
     assert "Warning: st.holder == st.n is always False: " in kmc("specs", str(tmp_path / "spec.py")).stdout
 
 
+@pytest.mark.slow
 def test_no_shipped_model_is_warned_of() -> None:
     found: list[Any] = []
     for root in shipped_specs().values():

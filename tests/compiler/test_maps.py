@@ -92,6 +92,7 @@ def states_of(model: Model) -> list[Any]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["Map", "PartialMap"])
 @pytest.mark.parametrize("entries", ENTRIES)
 def test_a_map_is_made_and_changed_as_in_the_interpreter(entries: str, kind: str, tmp_path: Path) -> None:
@@ -109,6 +110,7 @@ def test_a_map_is_made_and_changed_as_in_the_interpreter(entries: str, kind: str
     assert list(differences(kernels, states))[:2] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keys", ["range(0, 5)", "range(-1, 4)", "range(0, 3)", "range(1, 4)", "range(0, 4, 2)"])
 @pytest.mark.parametrize("kind", ["Map", "PartialMap"])
 def test_keys_that_are_not_those_of_the_map_fail_as_in_the_interpreter(kind: str, keys: str, tmp_path: Path) -> None:

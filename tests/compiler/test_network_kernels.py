@@ -158,6 +158,7 @@ def refuses(kind: Kind, row: Entries, source: Entries, change: str, message: int
     return bool(failed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 def test_changes_are_those_of_lists_of_entries(kind: Kind) -> None:
     chance = Random(str(kind))

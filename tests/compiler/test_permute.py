@@ -120,6 +120,7 @@ HOLDERS: dict[str, Type] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("title", HOLDERS)
 def test_members_are_permuted_in(title: str) -> None:
     found: list[Any] = []

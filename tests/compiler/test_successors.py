@@ -103,6 +103,7 @@ def compiled(folder: Path, body: str) -> Kernels:
     return Kernels(model, emit_python(build_kernels(model).module).call)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("title", BODIES)
 def test_networks_are_changed_as_in_the_interpreter(title: str, tmp_path: Path) -> None:
     kernels = compiled(tmp_path, BODIES[title])

@@ -130,6 +130,7 @@ def figures(result: Result) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "sections",
     [
@@ -468,6 +469,7 @@ def is_exact(model: Model) -> bool:
     return exact
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_random_abstractions_are_judged_alike(seed: int, tmp_path: Path) -> None:
     rng = random.Random(seed)

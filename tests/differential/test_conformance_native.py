@@ -80,6 +80,7 @@ def test_a_fault_of_the_spec_is_the_difference_that_the_interpreter_shows(
     assert report.differences == conform(root, corpus).differences
 
 
+@pytest.mark.slow
 def test_arguments_that_the_kernels_mix_up_are_a_difference(
     whole: Document, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -135,6 +136,7 @@ def test_the_command_shows_a_difference_of_the_native_engine(tmp_path: Path, mon
     assert [row for row in rows if row[:1] == ["electionCtr"]]
 
 
+@pytest.mark.slow
 def test_the_command_says_which_engine_it_compared() -> None:
     ran = kmc("conform", "kraft", str(EDGES / "kraft-b.json.gz"), "--limit", "5", "--engine", "native", "--json")
     assert (ran.exit_code, json.loads(ran.stdout)["engine"]) == (0, "native")

@@ -135,6 +135,7 @@ LATER = {
 """Faults that the first piece of evidence does not show, and which one does."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("evidence", ["counts, symmetry", "edges"])
 def test_without_a_fault_nothing_is_caught(evidence: str) -> None:
     assert not is_caught(evidence)

@@ -172,6 +172,7 @@ def test_a_dropped_step_does_not_enable() -> None:
     assert is_caught(without)
 
 
+@pytest.mark.slow
 def test_a_pair_has_one_label_only(monkeypatch: Patch) -> None:
     monkeypatch.setattr("kmc.engine.behaviour_graph.sets.StepBlock.of_pairs", lambda block, found: found)
     assert is_caught()
@@ -198,6 +199,7 @@ def test_phases_may_meet_in_one_state(monkeypatch: Patch) -> None:
     assert is_caught()
 
 
+@pytest.mark.slow
 def test_a_component_is_fair_whatever_else_recurs(monkeypatch: Patch) -> None:
     monkeypatch.setattr(lasso_search, "NEAREST_STATES", 1)
     right = native_graph.FairComponents.counts
@@ -264,6 +266,7 @@ def test_steps_out_of_a_part_do_not_enable(in_parts: Patch) -> None:
     assert LassoSearch(graph, fairness).has_lasso(query)
 
 
+@pytest.mark.slow
 def test_steps_of_a_part_lead_to_other_states_than_those_of_the_graph(in_parts: Patch) -> None:
     in_parts.setattr(
         fair_cycles._SetsOfPart, "_are_in", lambda sets, states, numbers, _: sets._whole.states(states)[numbers[::-1]]

@@ -107,6 +107,7 @@ def test_every_mutation_has_a_mutant_and_models_have_none() -> None:
     assert not any(weakened(file) & MUTATIONS for file in (*MANIFEST.models.values(), *MANIFEST.findings.values()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", [pytest.param(file, id=name) for name, file in MUTANTS.items()])
 def test_nothing_fails_as_early_with_the_rule(file: ModelFile) -> None:
     assert file.expect is not None

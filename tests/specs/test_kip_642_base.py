@@ -80,6 +80,7 @@ def walk_together(case: GoldenCase, seed: int, steps: int) -> Counter[str]:
     return met
 
 
+@pytest.mark.slow
 def test_random_behaviours_have_the_edges_of_kraft() -> None:
     case = next(case for case in golden_cases("kraft") if case.id == "kraft-8")
     met = sum((walk_together(case, seed, 30) for seed in range(12)), Counter[str]())

@@ -185,6 +185,7 @@ def _verification(root: Path, settings: Iterable[str]) -> Model:
     return choose_bound(root, "standard", [parse_set(text) for text in settings], VERIFIED).model
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_wrong_drop_is_noticed(name: str, tmp_path: Path) -> None:
     fault, root = FAULTS[name], copied("kip_996_draft", tmp_path)
@@ -198,6 +199,7 @@ def test_a_wrong_drop_is_noticed(name: str, tmp_path: Path) -> None:
     assert difference.why.startswith(fault.why)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FAULTS)
 def test_nothing_is_noticed_without_the_fault(name: str) -> None:
     right = _verification(find_spec_root("kip_996_draft"), FAULTS[name].settings)

@@ -108,6 +108,7 @@ def difference_of(model: Model, fault: Fault) -> StateDifference | None:
     return None if violation is None else difference_in(model, violation.trace.steps[-1].state)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_wrong_drop_is_found(name: str, tmp_path: Path) -> None:
     fault = FAULTS[name]
