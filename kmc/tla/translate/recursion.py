@@ -37,6 +37,7 @@ from kmc.tla.shapes.shape import (
     SequenceShape,
     SetShape,
     Shape,
+    alternatives_of,
     join,
     join_all,
 )
@@ -153,6 +154,11 @@ def _called(
     recursion = Recursion(name, [code.shape for code in codes], extra, reads)
     parameters = [f"{snake_case(identifier(one.name))}_{index}" for index, one in enumerate(source.parameters, 1)]
     body = _body(t, source, recursion, parameters, around)
+    if any(
+        isinstance(plain, SetShape) and _has_sequences(plain.element) for plain in alternatives_of(recursion.result)
+    ):
+        # Compiling a chain of these takes minutes: each level has a word for every possible sequence.
+        raise refusal(f"the recursive {source.name}, whose value is a set of sequences,", place)
     depth = min(_DEPTH_MAX, max(_DEPTH_LEAST, *map(_depth, recursion.shapes)) + 4 * t.widening)
     last = f"checked({default_of(t.names, t.records, recursion.result, place)}, False)"
     lines = recursion.lines(parameters, body, last, depth, source.body.place)
@@ -244,6 +250,10 @@ def _has_locals(t: Translation, name: Name, scope: TranslationScope) -> bool:
             return any(_has_locals(t, part, inner) for part in free)
         case _:
             return False
+
+
+def _has_sequences(shape: Shape) -> bool:
+    return any(isinstance(plain, SequenceShape) for plain in alternatives_of(shape))
 
 
 def _depth(shape: Shape) -> int:

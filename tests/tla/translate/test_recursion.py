@@ -65,11 +65,13 @@ def test_a_choice_in_another_order_is_found(tmp_path: Path, monkeypatch: pytest.
     ("line", "text"),
     [
         ("Next == Some(n) /\\ UNCHANGED <<s, q, f, n>>", "the recursive operator Some, which has several ways"),
+        ("Next == n' = Cardinality(Orders(s)) /\\ UNCHANGED <<s, q, f>>", "whose value is a set of sequences"),
         ("Next == n' = 1 /\\ UNCHANGED <<s, q>> /\\ f' = f /\\ Weight(Proc)' = 0", "of a new state"),
     ],
 )
 def test_recursion_without_a_translation_is_refused(line: str, text: str, tmp_path: Path) -> None:
-    more = "RECURSIVE Some(_)\nSome(k) == k = 0 \\/ Some(k - 1)\n"
+    more = "RECURSIVE Some(_), Orders(_)\nSome(k) == k = 0 \\/ Some(k - 1)\n"
+    more += "Orders(t) == IF t = {} THEN {<<>>} ELSE UNION {{Append(o, e) : o \\in Orders(t \\ {e})} : e \\in t}\n"
     module = "\n".join(row for row in FOLDS.splitlines() if not row.startswith("Next ==")).replace("====", "")
     with pytest.raises(SpecError, match=text):
         pair_of(tmp_path, f"---- MODULE {module.split('MODULE ')[1]}{more}{line}\n====\n", CONFIGURATION)
