@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 
 def bytes_in_words(count: int) -> str:
@@ -44,3 +45,19 @@ def seconds_in_words(seconds: float) -> str:
     if whole < 3600:
         return f"{whole // 60} min {whole % 60} s"
     return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+_RANGES_MAX = 4
+
+
+def ranges_in_words(numbers: Sequence[int]) -> str:
+    """Rising numbers for a person: `3, 7 to 12`; of many separate ranges, only where they lie: `between 3 and 80`."""
+    ranges: list[list[int]] = []
+    for number in numbers:
+        if ranges and number == ranges[-1][1] + 1:
+            ranges[-1][1] = number
+        else:
+            ranges.append([number, number])
+    if len(ranges) > _RANGES_MAX:
+        return f"between {numbers[0]:,} and {numbers[-1]:,}"
+    return ", ".join(f"{first:,} to {last:,}" if first < last else f"{first:,}" for first, last in ranges)

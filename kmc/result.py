@@ -227,8 +227,8 @@ class ShardProgress:
 
     `shard_skew` is the size of the largest shard over the mean. `next_level_bytes` is the predicted size of the next
     level on a disk with `free_bytes`, if that is known. `looking_back` is set once the search has ended with a
-    counterexample that needs another search. `executors` is the number of Spark's executors while a job runs on a
-    cluster.
+    counterexample that needs another search. On Spark, `is_job` is whether the level in work is a job and not made in
+    the driver, and `executors` is the number of executors while a job runs on a cluster.
     """
 
     sent_bytes: int
@@ -241,6 +241,7 @@ class ShardProgress:
     free_bytes: int | None = None
     looking_back: LookingBack | None = None
     executors: int | None = None
+    is_job: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,7 +288,8 @@ class ShardFigures:
     the rows of levels and for runs of fingerprints with their answers; `stored_bytes` are the runs at the end, and
     `disk_bytes` all files at the end. `shard_skew` is the size of the largest shard over the mean; `task_skew` is the
     time of the longest expanding task of each level over the median, in all levels of several tasks, None without any.
-    `levels_as_jobs` counts the levels that were jobs of Spark since the search began or was resumed.
+    `levels_as_jobs` counts the levels that were jobs of Spark since the search began or was resumed, and `job_levels`
+    are their numbers; the driver made those of fewer than `thin_rows` rows. All three are None elsewhere.
     """
 
     shards: int
@@ -302,6 +304,8 @@ class ShardFigures:
     shard_skew: float = 1.0
     task_skew: float | None = None
     levels_as_jobs: int | None = None
+    job_levels: tuple[int, ...] | None = None
+    thin_rows: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from kmc.shards.executors.parts import in_parts, tasks_of_a_part_max
 from kmc.shards.executors.travel import ShardJob
 from kmc.shards.files.store import ShardStore
 from kmc.shards.files.store_task import StoreTask
-from kmc.shards.level.level_watch import EndedTask
+from kmc.shards.level.level_watch import ClusterUse, EndedTask
 from kmc.shards.level.sharding import THIN_ROWS
 from kmc.shards.level.tasks import (
     Checked,
@@ -78,10 +78,8 @@ class SparkExecutor:
         self._local = local
         self._store = store
         self._by_files = by_files
-        self._thin_rows = thin_rows
         self._counted = 0.0
-        self.executors: int | None = None
-        self.levels_as_jobs: int | None = 0
+        self.cluster = ClusterUse(thin_rows)
 
     def level(
         self,
@@ -91,8 +89,21 @@ class SparkExecutor:
         ended: Callable[[EndedTask], None],
     ) -> tuple[list[Expanded], list[Merged]]:
         """See `Executor`."""
-        if self._is_thin([task.rows for task in tasks]):
-            return self._local.level(source, tasks, merges, ended)
+        self.cluster.is_job = not self._is_thin([task.rows for task in tasks])
+        try:
+            if not self.cluster.is_job:
+                return self._local.level(source, tasks, merges, ended)
+            return self._level_as_job(source, tasks, merges, ended)
+        finally:
+            self.cluster.is_job = self.cluster.executors = None
+
+    def _level_as_job(
+        self,
+        source: LevelSource,
+        tasks: Sequence[ExpandTask],
+        merges: Sequence[MergeTask],
+        ended: Callable[[EndedTask], None],
+    ) -> tuple[list[Expanded], list[Merged]]:
         self.slots = max(1, self._context.defaultParallelism)  # executors come and go
         make = self._made_by_files if self._by_files else self._made_by_shuffle
         self._tell = ended
@@ -100,15 +111,14 @@ class SparkExecutor:
             made = make(source, tasks, merges)
         finally:
             self._hear()
-            self.executors = None
-        self.levels_as_jobs = (self.levels_as_jobs or 0) + 1
+        self.cluster.job_levels.append(merges[0].level)
         return made
 
     def _listen(self) -> None:
         self._hear()
         now = time.monotonic()
         if now - self._counted >= _COUNT_SECONDS:
-            self._counted, self.executors = now, executor_count(self._context)
+            self._counted, self.cluster.executors = now, executor_count(self._context)
         self._poll()
 
     def _hear(self) -> None:
@@ -181,7 +191,7 @@ class SparkExecutor:
         return [answer for _, answer in sorted(found, key=lambda pair: pair[0])]
 
     def _is_thin(self, tasks: Sequence[RowsTask]) -> bool:
-        return _rows_of(tasks) < self._thin_rows
+        return _rows_of(tasks) < self.cluster.thin_rows
 
     def _rdd(self, tasks: Sequence[Any], rows: int) -> RDD[Any]:
         """The tasks as those of Spark's: each of them runs a part, which are several of ours."""

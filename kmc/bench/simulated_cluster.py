@@ -20,7 +20,7 @@ from kmc.engine.native.memory import Memory, Words
 from kmc.shards.executors.parts import in_parts, tasks_of_a_part_max
 from kmc.shards.files.store import FileWords, Output
 from kmc.shards.files.store_task import StoreTask
-from kmc.shards.level.level_watch import EndedTask
+from kmc.shards.level.level_watch import ClusterUse, EndedTask
 from kmc.shards.level.tasks import (
     Checked,
     Expanded,
@@ -115,8 +115,7 @@ class SimulatedCluster:
     `look` is what a display of progress does while tasks run. `figures` are those of the measured levels together.
     """
 
-    executors: int | None = None
-    levels_as_jobs: int | None = None
+    cluster: ClusterUse | None = None
 
     def __init__(self, answers: MadeUpAnswers, store: NamedFiles, levels: int) -> None:
         self.slots = answers.size.slots

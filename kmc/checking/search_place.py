@@ -48,7 +48,8 @@ class OnSpark:
     """The states are in shards, for the executors of a Spark application called `name`.
 
     `master` is None if the application is already running (spark-submit). `by_files` is how candidates reach their
-    shards: by shared files, or by a shuffle; None uses files on one host.
+    shards: by shared files, or by a shuffle; None uses files on one host. A level of fewer than `thin_rows` rows is
+    made in the driver; None uses the number in the settings.
     """
 
     master: str | None
@@ -56,6 +57,7 @@ class OnSpark:
     name: str
     by_files: bool | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
+    thin_rows: int | None = None
 
     @contextmanager
     def opened(self, note: Callable[[str], None]) -> Iterator[SearchMaker]:
@@ -69,7 +71,7 @@ class OnSpark:
             if (line := application_line(context)) is not None:
                 note(line)
             by_files = is_local(context.master) if self.by_files is None else self.by_files
-            yield sharded_on_spark(context, Sharding(self.shards), by_files=by_files)
+            yield sharded_on_spark(context, Sharding(self.shards), by_files=by_files, thin_rows=self.thin_rows)
 
 
 SearchPlace: TypeAlias = InMemory | InShards | OnSpark

@@ -428,7 +428,9 @@ class ShardedSearch(LevelSearch):
         progress = shard_progress(
             self.state, self._watch, self._next_level_bytes, wide=self._kernels.wide, entry=self._entry_bytes
         )
-        again = self._again
+        cluster, again = self._executor.cluster, self._again
+        if cluster is not None:
+            progress = replace(progress, executors=cluster.executors, is_job=cluster.is_job)
         if again is not None and again.target is not None:
             back = LookingBack(min(again.depth + 1, again.target), again.target)
             progress = replace(progress, disk_bytes=progress.disk_bytes + again.state.bytes, looking_back=back)
@@ -439,7 +441,7 @@ class ShardedSearch(LevelSearch):
             depth=max(1, self.depth),
             seconds=self._seconds,
             memory_bytes=memory_bytes(),
-            shards=replace(progress, free_bytes=self._store.free_bytes(), executors=self._executor.executors),
+            shards=replace(progress, free_bytes=self._store.free_bytes()),
             levels=tuple(counts.levels),
         )
 
@@ -454,5 +456,5 @@ class ShardedSearch(LevelSearch):
             interrupted=self._interrupted,
             table_bytes=sum(run.words for shard in self.state.runs for run in shard) * WORD_BYTES,
             cpu_seconds_elsewhere=self._cpu_before + self._cpu_elsewhere,
-            shards=shard_figures(self.state, self._watch, self._executor.levels_as_jobs),
+            shards=shard_figures(self.state, self._watch, self._executor.cluster),
         )

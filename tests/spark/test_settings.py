@@ -43,10 +43,11 @@ def told(folder: Path, *words: str) -> Any:
 
 @pytest.mark.slow
 def test_settings_of_a_check_and_of_tables_reach_spark(tmp_path: Path) -> None:
-    found = told(tmp_path, "check", "die_hard", "--continue", "--keep-states")
+    # The option wins over the setting, and the driver makes the first level, which is thin.
+    found = told(tmp_path, "check", "die_hard", "--continue", "--keep-states", "--thin-rows", "1")
     assert found["distinct"] == 16
     # The last job finds that no state is new.
-    assert found["shards"]["levels_as_jobs"] == found["depth"] + 1
+    assert found["shards"]["job_levels"] == list(range(2, found["depth"] + 2))
     (run,) = (tmp_path / ".kmc" / "runs").iterdir()
     assert told(tmp_path, "states", str(run))["states"] == 16
 
@@ -86,6 +87,8 @@ def test_progress_has_the_number_of_executors_while_a_job_runs(
     assert {shards.executors for shards in found if shards.level is None} == {None}, "between levels nothing waits"
     assert result.shards is not None
     assert result.shards.levels_as_jobs == 5, "the level beyond the bound is one too"
+    assert result.shards.job_levels == (1, 2, 3, 4, 5)
+    assert {shards.is_job for shards in found if shards.level is not None and shards.level.phase != "check"} == {True}
 
 
 def test_on_this_machine_alone_there_are_no_executors_to_count(local_spark: SparkContext) -> None:

@@ -133,6 +133,12 @@ Exit status, as TLC's:
     help="With --spark: how candidates reach their shards. files, the default of local[N], costs less where all"
     " hosts share a fast disk; shuffle is the default elsewhere.",
 )
+@click.option(
+    "--thin-rows",
+    metavar="N",
+    type=click.IntRange(min=0),
+    help="With --spark: a level of fewer rows is made in the driver (default: 300,000). 0 makes a job of every level.",
+)
 @conf_option
 @storage_options
 @fingerprint_option

@@ -27,6 +27,7 @@ class CheckOptions:
     keep_states: bool
     spark: str | None
     exchange: str | None
+    thin_rows: int | None
     spark_settings: tuple[str, ...]
     storage: str | None
     storage_cache: int

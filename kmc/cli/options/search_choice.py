@@ -31,6 +31,8 @@ def with_implied_options(options: CheckOptions) -> CheckOptions:
         options = replace(options, shards=SPARK_SHARDS)
     if options.exchange is not None and options.spark is None and options.resume is None:
         raise CommandLineError("KMC616", "only a search on Spark has an exchange", help="add --spark MASTER")
+    if options.thin_rows is not None and options.spark is None:
+        raise CommandLineError("KMC616", "only a search on Spark has thin levels", help="add --spark MASTER")
     if options.shards is None:
         if options.keep_states and options.resume is None:
             raise CommandLineError("KMC616", "only a search in shards has states to keep", help="add --shards N")
@@ -77,4 +79,5 @@ def search_place(options: CheckOptions) -> SearchPlace:
         f"kmc check {options.spec} {options.model or ''}".strip(),
         None if options.exchange is None else options.exchange == "files",
         settings_of(options.spark_settings, options.spark),
+        options.thin_rows,
     )

@@ -258,6 +258,8 @@ def whole_command(options: CheckOptions) -> tuple[str, ...]:
     words += ["--fingerprint-bits", options.fingerprint_bits] if options.fingerprint_bits != "64" else []
     words += ["--shards", str(options.shards)] if options.shards else []
     words += ["--spark", options.spark] if options.spark else []
+    words += ["--exchange", options.exchange] if options.exchange else []
+    words += ["--thin-rows", str(options.thin_rows)] if options.thin_rows is not None else []
     words += [word for text in without_secrets(options.spark_settings) for word in ("--conf", text)]
     words += ["--storage", options.storage] if options.storage else []
     words += ["--continue"] * options.keep_going

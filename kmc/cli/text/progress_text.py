@@ -166,7 +166,8 @@ def shards_text(now: Counters, shards: ShardProgress) -> str:
     if level is not None:
         longest = f", the longest {level.task_skew:.1f} times the median" if level.task_skew is not None else ""
         done = f"{level.done:,} of {level.tasks:,} tasks done{longest}" if level.tasks else "again what it accepted"
-        work = f"Level {level.level} in work: {level.phase} {done}; {level.new:,} new states so far"
+        where = {None: "", True: ", a job of Spark", False: ", in the driver"}[shards.is_job]
+        work = f"Level {level.level} in work{where}: {level.phase} {done}; {level.new:,} new states so far"
     if shards.executors == 0:
         work += "; Spark has no executors, and waits for one"
     back = shards.looking_back
@@ -193,7 +194,8 @@ def shard_fields(
     if level is not None:
         skew = f" (skew {level.task_skew:.1f})" if level.task_skew is not None else ""
         tasks = f" {level.done:,}/{level.tasks:,} tasks{skew}" if level.tasks else ""
-        work = f"level {level.level}: {level.phase}{tasks}, {count_in_words(level.new)} new"
+        where = {None: "", True: " as a job", False: " in the driver"}[shards.is_job]
+        work = f"level {level.level}{where}: {level.phase}{tasks}, {count_in_words(level.new)} new"
     if shards.executors == 0:
         work += ", no executors"
     moved = [f"{bytes_in_words(shards.written_bytes)} written", f"{bytes_in_words(shards.sent_bytes)} sent"]

@@ -5,13 +5,13 @@ Invariant: the last line is that of `kmc.checking.verdict_line`, for people and 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
 from rich.console import Console
 from rich.text import Text
 
-from kmc.amounts import bytes_in_words, seconds_in_words
+from kmc.amounts import bytes_in_words, ranges_in_words, seconds_in_words
 from kmc.checking.model_text import constants_text, names
 from kmc.checking.outcome import Outcome
 from kmc.checking.result_text import count_lines, warning_lines
@@ -127,10 +127,22 @@ def shards_lines(figures: ShardFigures, distinct: int) -> Iterator[str]:
         f"{bytes_in_words(figures.disk_bytes)} on disk at the end, "
         f"the largest shard {figures.shard_skew:.2f} times the mean{skew}."
     )
-    jobs = figures.levels_as_jobs
-    if jobs is not None:
-        levels = f"{jobs} level{'s were jobs' if jobs != 1 else ' was a job'}" if jobs else "No level was a job"
-        yield f"{levels} of Spark; a level of few rows is made in the driver (spark.kmc.thinRows)."
+    if figures.job_levels is not None:
+        yield _job_line(figures.job_levels, figures.thin_rows or 0)
+
+
+def _job_line(levels: Sequence[int], thin_rows: int) -> str:
+    """The levels that were jobs of Spark; a search may have had none, and then a cluster was of no use."""
+    if not levels and not thin_rows:
+        return "Spark made no level."
+    if not levels:
+        return (
+            f"Spark made no level: all have fewer than {thin_rows:,} rows, which the driver makes faster than a job. "
+            "This check needs no cluster; --thin-rows N makes jobs of smaller levels."
+        )
+    jobs = f"{len(levels)} levels were jobs" if len(levels) > 1 else "1 level was a job"
+    driver = f" The driver made those of fewer than {thin_rows:,} rows (--thin-rows)." if thin_rows else ""
+    return f"{jobs} of Spark: {ranges_in_words(levels)}.{driver}"
 
 
 def expectation_lines(outcome: Outcome) -> Iterator[Text]:

@@ -19,7 +19,7 @@ from kmc.shards.files.range_files import UnwrittenBlock
 from kmc.shards.files.store import ShardStore
 from kmc.shards.files.store_task import StoreTask
 from kmc.shards.level.expander import Expander, Stopped
-from kmc.shards.level.level_watch import EndedTask
+from kmc.shards.level.level_watch import ClusterUse, EndedTask
 from kmc.shards.level.merger import Merger, with_answers
 from kmc.shards.level.sharding import Sharding
 from kmc.shards.level.tasks import (
@@ -42,15 +42,14 @@ class Executor(Protocol):
 
     All tasks of a call read one level, and a `LevelSource` is what they share.
 
-    On a cluster, `executors` is their number while a job runs, and `levels_as_jobs` counts the levels that were made
-    there; elsewhere both are None.
-
     The methods that run tasks raise `Stopped` from `stop` to `restart`.
     """
 
     slots: int
-    executors: int | None
-    levels_as_jobs: int | None
+
+    @property
+    def cluster(self) -> ClusterUse | None:
+        """The use that it makes of a cluster; None if it makes every level in one way."""
 
     def level(
         self,
@@ -112,8 +111,7 @@ class SentWords:
 class ThreadExecutor:
     """Runs tasks in threads of this process. `poll` is called while they run, about 20 times a second."""
 
-    executors: int | None = None
-    levels_as_jobs: int | None = None
+    cluster: ClusterUse | None = None
 
     def __init__(
         self,

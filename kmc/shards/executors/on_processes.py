@@ -32,7 +32,7 @@ from kmc.shards.files.range_files import RangeBlock
 from kmc.shards.files.store import ShardStore
 from kmc.shards.files.store_task import StoreTask
 from kmc.shards.level.expander import Stopped
-from kmc.shards.level.level_watch import EndedTask
+from kmc.shards.level.level_watch import ClusterUse, EndedTask
 from kmc.shards.level.tasks import (
     Checked,
     Expanded,
@@ -54,8 +54,7 @@ Answer = TypeVar("Answer")
 class ProcessExecutor:
     """Runs tasks in processes, which start with the first tasks. `poll` is called while they run."""
 
-    executors: int | None = None
-    levels_as_jobs: int | None = None
+    cluster: ClusterUse | None = None
 
     def __init__(
         self, job: ShardJob, store: ShardStore, *, processes: int, poll: Callable[[], None] = lambda: None

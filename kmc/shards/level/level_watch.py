@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kmc.engine.native.memory import WORD_BYTES
 from kmc.result import LevelInWork, ShardFigures, ShardProgress
@@ -58,6 +58,20 @@ class EndedTask:
             written_bytes=answer.written_bytes,
             new=answer.new,
         )
+
+
+@dataclass(slots=True)
+class ClusterUse:
+    """The use that an executor makes of a cluster: a level of fewer than `thin_rows` rows is made in the driver.
+
+    `job_levels` are the levels that were jobs. `is_job` is whether the level in work is one, and `executors` the number
+    of executors while it runs; both are None between levels.
+    """
+
+    thin_rows: int
+    job_levels: list[int] = field(default_factory=list)
+    is_job: bool | None = None
+    executors: int | None = None
 
 
 class LevelWatch:
@@ -143,7 +157,7 @@ def shard_progress(
     )
 
 
-def shard_figures(state: RunState, watch: LevelWatch, levels_as_jobs: int | None) -> ShardFigures:
+def shard_figures(state: RunState, watch: LevelWatch, cluster: ClusterUse | None) -> ShardFigures:
     """The figures of the search for its result."""
     traffic = state.traffic
     return ShardFigures(
@@ -158,7 +172,9 @@ def shard_figures(state: RunState, watch: LevelWatch, levels_as_jobs: int | None
         disk_bytes=state.bytes,
         shard_skew=_shard_skew(state),
         task_skew=watch.task_skew,
-        levels_as_jobs=levels_as_jobs,
+        levels_as_jobs=None if cluster is None else len(cluster.job_levels),
+        job_levels=None if cluster is None else tuple(cluster.job_levels),
+        thin_rows=None if cluster is None else cluster.thin_rows,
     )
 
 

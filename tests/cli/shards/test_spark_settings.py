@@ -8,7 +8,7 @@ import pytest
 from support.commands.cli_runner import kmc
 
 from kmc.cli.options.spark_settings import settings_of, without_secrets
-from kmc.cli.text.progress_text import shards_text
+from kmc.cli.text.progress_text import Scale, shard_fields, shards_text
 from kmc.cli.text.render_result import shards_lines
 from kmc.errors import CommandLineError
 from kmc.result import Counters, LevelInWork, ShardFigures, ShardProgress
@@ -93,17 +93,52 @@ def test_progress_says_that_there_are_no_executors() -> None:
     assert "executors" not in progress(2) + progress(None)
 
 
+DRIVER = " The driver made those of fewer than 300,000 rows (--thin-rows)."
+
+
 @pytest.mark.parametrize(
-    ("jobs", "text"),
+    ("levels", "thin_rows", "text"),
     [
-        (0, "No level was a job of Spark; a level of few rows is made in the driver (spark.kmc.thinRows)."),
-        (1, "1 level was a job of Spark; a level of few rows is made in the driver (spark.kmc.thinRows)."),
-        (7, "7 levels were jobs of Spark; a level of few rows is made in the driver (spark.kmc.thinRows)."),
-        (None, ""),
+        ((9,), 300_000, f"1 level was a job of Spark: 9.{DRIVER}"),
+        ((9, 10, 11), 300_000, f"3 levels were jobs of Spark: 9 to 11.{DRIVER}"),
+        ((2, 9, 10, 12), 300_000, f"4 levels were jobs of Spark: 2, 9 to 10, 12.{DRIVER}"),
+        (tuple(range(1, 2_001, 2)), 300_000, f"1000 levels were jobs of Spark: between 1 and 1,999.{DRIVER}"),
+        ((1, 2), 0, "2 levels were jobs of Spark: 1 to 2."),
+        ((), 0, "Spark made no level."),
+        (
+            (),
+            7_000,
+            "Spark made no level: all have fewer than 7,000 rows, which the driver makes faster than a job. "
+            "This check needs no cluster; --thin-rows N makes jobs of smaller levels.",
+        ),
+        (None, None, ""),
     ],
 )
-def test_a_result_says_how_many_levels_were_jobs(jobs: int | None, text: str) -> None:
-    figures = ShardFigures(64, 1, 1, 1, 1, 1, 1, shards_used=4, levels_as_jobs=jobs)
+def test_a_result_says_which_levels_were_jobs(levels: tuple[int, ...] | None, thin_rows: int | None, text: str) -> None:
+    figures = ShardFigures(64, 1, 1, 1, 1, 1, 1, shards_used=4, job_levels=levels, thin_rows=thin_rows)
     first, _, *more = shards_lines(figures, 10)
     assert first.startswith("4 of 64 shards in use, per state:")
     assert more == ([text] if text else [])
+
+
+@pytest.mark.parametrize(
+    ("is_job", "log", "live"),
+    [
+        (None, "Level 11 in work: expand 0", "level 11: expand 0"),
+        (True, "Level 11 in work, a job of Spark: expand 0", "level 11 as a job: expand 0"),
+        (False, "Level 11 in work, in the driver: expand 0", "level 11 in the driver: expand 0"),
+    ],
+)
+def test_progress_says_where_a_level_is_made(is_job: bool | None, log: str, live: str) -> None:
+    level = LevelInWork(level=11, phase="expand", done=0, tasks=1, new=0, task_skew=None)
+    counters = Counters(generated=5, distinct=5, left=1, depth=10, seconds=1.0, memory_bytes=1)
+    shards = ShardProgress(1, 1, 1, 1.0, 64, level, is_job=is_job)
+    assert shards_text(counters, shards).startswith(log)
+    assert shard_fields(counters, shards, None, Scale())[1].startswith(live)
+
+
+def test_thin_levels_need_spark(tmp_path: Path) -> None:
+    for words in ((), ("--shards", "2")):
+        found = kmc("check", "die_hard", "--run-dir", str(tmp_path), "--thin-rows", "0", *words)
+        assert (found.exit_code, "error[KMC616]: only a search on Spark has thin levels" in found.stderr) == (2, True)
+    assert list(tmp_path.iterdir()) == []
