@@ -214,6 +214,17 @@ class LevelInWork:
 
 
 @dataclass(frozen=True, slots=True)
+class FilesInWork:
+    """Tasks on the files of a search in shards between two levels: `done` of `tasks` have ended. `title` says what they
+    do.
+    """
+
+    title: str
+    done: int
+    tasks: int
+
+
+@dataclass(frozen=True, slots=True)
 class LookingBack:
     """The progress of another search that makes the rows of older levels again: at `level`, on its way to `last`."""
 
@@ -227,8 +238,9 @@ class ShardProgress:
 
     `shard_skew` is the size of the largest shard over the mean. `next_level_bytes` is the predicted size of the next
     level on a disk with `free_bytes`, if that is known. `looking_back` is set once the search has ended with a
-    counterexample that needs another search. On Spark, `is_job` is whether the level in work is a job and not made in
-    the driver, and `executors` is the number of executors while a job runs on a cluster.
+    counterexample that needs another search. `files_in_work` are tasks between levels. On Spark, `is_job` is whether
+    the level in work is a job and not made in the driver, and `executors` is the number of executors while a job runs
+    on a cluster.
     """
 
     sent_bytes: int
@@ -237,6 +249,7 @@ class ShardProgress:
     shard_skew: float
     fingerprint_bits: int
     level: LevelInWork | None = None
+    files_in_work: FilesInWork | None = None
     next_level_bytes: int | None = None
     free_bytes: int | None = None
     looking_back: LookingBack | None = None

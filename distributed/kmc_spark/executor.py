@@ -182,11 +182,13 @@ class SparkExecutor:
         found = self._jobs.run(f"level {tasks[0].rows.level - 1}: find states", sought.collect)
         return [records for _, records in sorted(found, key=lambda pair: pair[0])]
 
-    def each(self, tasks: Sequence[StoreTask[_Answer]]) -> list[_Answer]:
+    def each(self, tasks: Sequence[StoreTask[_Answer]], ended: Callable[[int], None] = lambda _: None) -> list[_Answer]:
         """See `Executor`."""
         if len(tasks) < _FEW_TASKS:
-            return self._local.each(tasks)
-        done = self._rdd(list(enumerate(tasks)), 0).mapPartitions(partial(remote.run, self._job))
+            return self._local.each(tasks, ended)
+        # A task of a level may report late.
+        self._tell = lambda task: None if task.level else ended(task.number)
+        done = self._rdd(list(enumerate(tasks)), 0).mapPartitions(partial(remote.run, self._job, self._ended))
         found = self._jobs.run(f"{type(tasks[0]).__name__}: {len(tasks)} tasks", done.collect)
         return [answer for _, answer in sorted(found, key=lambda pair: pair[0])]
 

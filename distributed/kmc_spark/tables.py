@@ -12,9 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pyspark import SparkContext
-from pyspark.accumulators import Accumulator
-from pyspark.core.broadcast import Broadcast
+from pyspark import Accumulator, Broadcast, SparkContext
 
 from kmc.engine.files.durable_folder import DurableFolder
 from kmc.shards.files.store import FolderStore

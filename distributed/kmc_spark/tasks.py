@@ -15,8 +15,7 @@ from queue import SimpleQueue
 from typing import Any, TypeVar
 
 import numpy as np
-from pyspark.accumulators import Accumulator, AccumulatorParam
-from pyspark.core.broadcast import Broadcast
+from pyspark import Accumulator, AccumulatorParam, Broadcast
 
 from kmc.engine.native.memory import Words
 from kmc.errors import KmcError
@@ -221,7 +220,10 @@ def seek(job: Broadcast[SparkJob], source: LevelSource, tasks: Iterable[SeekTask
 
 
 @told
-def run(job: Broadcast[SparkJob], tasks: Iterable[tuple[int, StoreTask[Any]]]) -> Iterator[tuple[int, Any]]:
+def run(
+    job: Broadcast[SparkJob], ended: Ended, tasks: Iterable[tuple[int, StoreTask[Any]]]
+) -> Iterator[tuple[int, Any]]:
     """Run numbered tasks of the store; with their numbers."""
     for (number, _), found in each(job, tasks, lambda worker, task: task[1].run(worker.store)):
+        ended.add([EndedTask.storing(number)])
         yield number, found

@@ -1,6 +1,6 @@
 """An application for spark-submit: the words of `kmc check`, with the master that spark-submit has.
 
-spark-submit --master spark://HOST:7077 kmc_check.py kip_996 large --shards 64 --run-dir /shared/runs
+spark-submit --master spark://HOST:7077 kmc_check.py kip_996 large --run-dir /shared/runs
 """
 
 import sys

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from kmc.bench.projection import SEGMENT_ROWS, TASK_ROWS, Costs, ProjectedSearch, projected
+from kmc.bench.projection import SEGMENT_ROWS, TASK_ROWS, TASK_ROWS_MAX, Costs, ProjectedSearch, projected
 from kmc.shards.level.sharding import THIN_ROWS
 
 LEVELS = (
@@ -25,9 +25,10 @@ STATE_SECONDS = 0.94e-6
 """The CPU seconds of Python for a state of `kip_996 large` on `local[2]` by files: 51.6 s for 54,846,012 states."""
 
 STORED_BYTES = 8.5
-"""The bytes of known fingerprints for a state, all of which the driver reads once more before it states a result."""
+"""The bytes of known fingerprints for a state, all of which tasks read once more before a result is stated."""
 
-READ_BYTES_PER_SECOND = 1 << 30
+READ_BYTES_PER_SECOND = 1 << 26
+"""The bytes that a core reads in a second of what is not in its memory any more."""
 _SIZES = (sum(LEVELS), 10**10, 10**12)
 _CLUSTERS = ((16, 64), (64, 64), (1000, 4096))
 
@@ -49,9 +50,9 @@ def projections(task_seconds: float) -> dict[str, Any]:
             "levels": f"those of a measured model of {sum(LEVELS):,} states, {len(LEVELS)} in number, times one factor",
             "seconds": asdict(costs),
             "rows of a level that the driver makes, at most": THIN_ROWS,
-            "rows of a task": [SEGMENT_ROWS, TASK_ROWS],
-            "bytes of a state that the driver reads at the end": STORED_BYTES,
-            "bytes that the driver reads in a second": READ_BYTES_PER_SECOND,
+            "rows of a task": [SEGMENT_ROWS, TASK_ROWS, TASK_ROWS_MAX],
+            "bytes of a state that are read at the end": STORED_BYTES,
+            "bytes that a core reads in a second": READ_BYTES_PER_SECOND,
             "not included": "network, shared disk, start of Spark, lost tasks",
         },
         "checks": [_check(states, costs, *cluster) for states in _SIZES for cluster in _CLUSTERS],
@@ -61,7 +62,7 @@ def projections(task_seconds: float) -> dict[str, Any]:
 def _check(states: int, costs: Costs, cores: int, shards: int) -> dict[str, Any]:
     levels = scaled(LEVELS, states)
     search = projected(levels, costs, cores, shards)
-    end = states * STORED_BYTES / READ_BYTES_PER_SECOND
+    end = states * STORED_BYTES / (READ_BYTES_PER_SECOND * cores)
     return {
         "states": states,
         "cores": cores,

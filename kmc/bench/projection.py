@@ -13,8 +13,9 @@ from dataclasses import dataclass
 
 from kmc.shards.level.sharding import THIN_ROWS, Sharding
 
-TASK_ROWS = Sharding(1).task_rows
-SEGMENT_ROWS = Sharding(1).segment_rows
+_SHARDING = Sharding(1)
+TASK_ROWS, TASK_ROWS_MAX = _SHARDING.task_rows, _SHARDING.task_rows_max
+SEGMENT_ROWS = _SHARDING.segment_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,5 +73,5 @@ def projected(levels: Sequence[int], costs: Costs, cores: int, shards: int) -> P
 
 
 def task_rows(states: int, cores: int) -> int:
-    """The rows of a task of a level: a core's share, but a segment at least and a whole task at most."""
-    return min(TASK_ROWS, max(SEGMENT_ROWS, -(-states // cores)))
+    """The rows of a task of a level: those that the search gives it, but a segment at least."""
+    return max(SEGMENT_ROWS, _SHARDING.rows_of_task(states, cores))

@@ -196,7 +196,7 @@ class SimulatedCluster:
         """See `Executor`: never called, since simulated states have no rows."""
         raise NotImplementedError
 
-    def each(self, tasks: Sequence[StoreTask[Answer]]) -> list[Answer]:
+    def each(self, tasks: Sequence[StoreTask[Answer]], ended: Callable[[int], None] = lambda _: None) -> list[Answer]:
         """See `Executor`."""
         results: list[Any] = [task.run(self._store) for task in tasks]
         return results

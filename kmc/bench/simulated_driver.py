@@ -35,7 +35,9 @@ _SMALLEST = ClusterSize(1, 1)
 
 def measure(size: ClusterSize, levels: int = LEVELS) -> dict[str, Any]:
     """Measure the driver on so many levels of a size: figures for one level, in the mean."""
-    store, sharding = NamedFiles(), Sharding(size.shards, shards_first=size.shards)
+    # The division of the level does not change the size that is measured.
+    rows = Sharding(size.shards).task_rows
+    store, sharding = NamedFiles(), Sharding(size.shards, shards_first=size.shards, task_rows_max=rows)
     answers = MadeUpAnswers(size, sharding, store.add)
     cluster = SimulatedCluster(answers, store, levels)
     before = memory_bytes()

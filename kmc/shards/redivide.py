@@ -7,21 +7,19 @@ of scattered fingerprints, so a new shard gets whole old ones and parts of other
 
 from __future__ import annotations
 
-import itertools
 from bisect import insort
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from functools import partial
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kmc.engine.loops.outboxes import SCATTER
 from kmc.engine.native.memory import WORD_BYTES, Words
-from kmc.engine.native.threads import WorkerPool
 from kmc.shards.files.store import FileWords, ShardStore, new_name
 from kmc.shards.level.merger import Merger
 from kmc.shards.level.run_state import RunState
+from kmc.shards.level.sharding import Sharding
 from kmc.shards.level.tasks import SortedRun
 from kmc.shards.made_level import lost
 
@@ -31,103 +29,106 @@ _PIECE = 1 << 20
 Sources = list[tuple[FileWords, int]]
 
 
+@dataclass(frozen=True, slots=True)
 class Redivision:
-    """Runs of `shards` shards made of runs of others; `level` is a part of their names.
-
-    Shards are made by as many threads as there are `mergers`. `poll` is called meanwhile, about 20 times a second.
+    """Runs of `shards` shards made of runs of others; `level` is a part of their names, and `wide` their fingerprints
+    have two words.
     """
 
-    def __init__(
-        self,
-        store: ShardStore,
-        mergers: Sequence[Merger],
-        width: int,
-        shards: int,
-        level: int,
-        poll: Callable[[], None] = lambda: None,
-    ) -> None:
-        self._mergers = tuple(mergers)
-        self._shards = shards
-        self._shard_of = partial(_NewShard, store, width, shards, level)
-        self._poll = poll
-        self._stopping = False
+    sharding: Sharding
+    shards: int
+    level: int
+    wide: bool
 
-    def of_state(self, before: RunState) -> RunState:
-        """The state of a search with the requested number of shards. Its levels keep the shards that they were made
-        with.
+    def tasks(self, before: Sequence[Sequence[SortedRun]]) -> list[NewShard]:
+        """Tasks that make the runs of all new shards, in their order."""
+        return [self._task(shard, before) for shard in range(self.shards)]
+
+    def _task(self, shard: int, before: Sequence[Sequence[SortedRun]]) -> NewShard:
+        first, end = _range_of(shard, self.shards)
+        whole: list[SortedRun] = []
+        parts: list[SortedRun] = []
+        # The old shards that own a part of the range: `shard / shards` of them come before.
+        nearest = shard * len(before) // self.shards
+        for old in range(nearest, len(before)):
+            low, high = _range_of(old, len(before))
+            if low >= end:
+                break
+            if high > first:
+                (whole if first <= low and high <= end else parts).extend(before[old])
+        return NewShard(self, shard, tuple(whole), tuple(parts))
+
+    def of_state(self, before: RunState, runs: Sequence[tuple[SortedRun, ...]]) -> RunState:
+        """The state of a search whose known fingerprints are in these new shards. Its levels keep the shards that they
+        were made with.
         """
-        runs = self.runs(before.runs)
         written = before.traffic.runs_bytes + sum(run.words for shard in runs for run in shard) * WORD_BYTES
-        after = replace(before, runs=runs, traffic=replace(before.traffic, runs_bytes=written))
+        after = replace(before, runs=tuple(runs), traffic=replace(before.traffic, runs_bytes=written))
         if after.fingerprints != before.fingerprints:
             raise lost("not all known states were divided among the new shards")
         return after
 
-    def runs(self, before: Sequence[Sequence[SortedRun]]) -> tuple[tuple[SortedRun, ...], ...]:
-        """For each new shard one run, or none, of the fingerprints that it owns."""
-        following = itertools.count()
-        made: dict[int, tuple[SortedRun, ...]] = {}
 
-        def take_shards(thread: int) -> None:
-            while not self._stopping and (shard := next(following)) < self._shards:
-                made[shard] = self._shard_of(self._mergers[thread], shard).runs(before)
+@dataclass(frozen=True, slots=True)
+class NewShard:
+    """A task that makes one of the new shards: of all fingerprints of the runs `whole`, and of those that it owns among
+    `parts`. Its result is one run, or none.
+    """
 
-        threads = min(len(self._mergers), self._shards)
-        WorkerPool(threads, self._poll, self._stop).run(take_shards)
-        return tuple(made[shard] for shard in range(self._shards))
+    division: Redivision
+    shard: int
+    whole: tuple[SortedRun, ...]
+    parts: tuple[SortedRun, ...]
 
-    def _stop(self) -> None:
-        self._stopping = True
+    def run(self, store: ShardStore) -> tuple[SortedRun, ...]:
+        """See `StoreTask`."""
+        return _ShardInWork(self, store).runs()
 
 
-class _NewShard:
-    """One of the new shards, made in one thread."""
+class _ShardInWork:
+    """A new shard that is being made, in one thread."""
 
-    def __init__(self, store: ShardStore, width: int, shards: int, level: int, merger: Merger, shard: int) -> None:
+    def __init__(self, task: NewShard, store: ShardStore) -> None:
+        self._task = task
         self._store = store
-        self._merger = merger
-        self._width = width
-        self._shards = shards
-        self._level = level
-        self._shard = shard
+        division = task.division
+        self._merger = Merger(division.sharding, store, wide=division.wide, ranked=False)
+        self._width = 1 + division.wide
         self._temporary: list[str] = []
 
-    def runs(self, before: Sequence[Sequence[SortedRun]]) -> tuple[SortedRun, ...]:
-        """See `Redivision.runs`."""
-        sources: Sources = []
-        first, end = _range_of(self._shard, self._shards)
-        for old, runs in enumerate(before):
-            low, high = _range_of(old, len(before))
-            if low < end and first < high:
-                is_inside = first <= low and high <= end
-                for run in runs:
-                    words = self._store.read(run.name, run.words)
-                    sources += [(words, run.count)] if is_inside else self._part(words, run.count)
+    def runs(self) -> tuple[SortedRun, ...]:
+        """See `NewShard.run`."""
+        sources: Sources = [(self._store.read(run.name, run.words), run.count) for run in self._task.whole]
+        for run in self._task.parts:
+            sources += self._part(self._store.read(run.name, run.words), run.count)
         sources.sort(key=_count)
         while len(sources) > 2:
-            run = self._merged(sources[:2])
-            self._temporary.append(run.name)
-            insort(sources, (self._store.read(run.name, run.words), run.count), 2, key=_count)
+            merged = self._merged(sources[:2])
+            self._temporary.append(merged.name)
+            insort(sources, (self._store.read(merged.name, merged.words), merged.count), 2, key=_count)
             del sources[:2]
         made = (self._merged(sources),) if sources else ()
         self._store.remove(self._temporary)
         return made
 
+    def _new_name(self) -> str:
+        return new_name("run", self._task.division.level, self._task.shard)
+
     def _merged(self, sources: Sources) -> SortedRun:
         count = sum(size for _, size in sources)
         runs = [(words.address, size) for words, size in sources]
-        return self._merger.write_run(new_name("run", self._level, self._shard), runs, count)
+        return self._merger.write_run(self._new_name(), runs, count)
 
     def _part(self, words: FileWords, count: int) -> Sources:
         """The shard's fingerprints of a run, in the run's order, in a file of their own, since they may exceed
         memory.
         """
-        name = new_name("run", self._level, self._shard)
+        name = self._new_name()
         self._temporary.append(name)
-        written = 0
+        written, shards = 0, self._task.division.shards
         with self._store.writing(name) as out:
             for piece in self._pieces(words, count):
-                owned = np.ascontiguousarray(piece[owners(piece[:, 0], self._shards) == self._shard])
+                owned = np.ascontiguousarray(piece[owners(piece[:, 0], shards) == self._task.shard])
                 if len(owned):
                     out.write(owned.reshape(-1))
                 written += len(owned)

@@ -41,9 +41,9 @@ from kmc.shards.files.word_files import WordFile, read_words, write_words
 from kmc.shards.graph.graph_maker import GraphMaker, Levels
 from kmc.shards.graph.noted_levels import noted_states, noted_steps, with_level
 from kmc.shards.kept_states import require_kept
+from kmc.shards.known_runs import KnownRuns
 from kmc.shards.level.expander import Stopped
 from kmc.shards.level.level_watch import LevelWatch, next_level_bytes, shard_figures, shard_progress
-from kmc.shards.level.merger import Merger, check_runs
 from kmc.shards.level.noted_steps import NotedSteps
 from kmc.shards.level.run_state import LevelFiles, RunState, restored_state
 from kmc.shards.level.segment_groups import segment_groups, segments_of
@@ -95,9 +95,10 @@ class ShardedSearch(LevelSearch):
         self._garbage: list[str] = []
         self._watch = LevelWatch()
         self.state = RunState(
-            sharding.shards, self._written_dictionary(), self._written_met(), runs=((),) * sharding.shards_for(0)
+            sharding.shards, self._written_dictionary(), self._written_met(), runs=((),) * sharding.shards_for(0, 1)
         )
         self._executor = executor_of(self._poll)
+        self._files = KnownRuns(self._executor, self._store, self._watch)
         self._again: ShardedSearch | None = None
         self._noting = noting
         self._last_steps: tuple[NotedSteps, ...] = ()
@@ -138,7 +139,14 @@ class ShardedSearch(LevelSearch):
 
     def _save_at_the_end(self, *, cut_short: bool) -> None:
         if not self._interrupted:
-            check_runs(self._store, self.state.runs)
+            # A limit that ended the search does not end the check of its states. Ctrl-C does, and then there is no
+            # result.
+            self._limits = Limits()
+            if self._stopping:
+                self._executor.restart()
+            with suppress(Stopped):
+                self._files.check(self.state.runs)
+            cut_short |= self._interrupted
         goes_on = self._counts.found_any and 1 not in self.state.levels
         goes_on |= self._noting is not None and self._is_save_due
         if cut_short or self._settings.keep_states or goes_on:
@@ -218,8 +226,8 @@ class ShardedSearch(LevelSearch):
         """Tasks that together read all rows of a level: of one whose files are kept, or of these files."""
         level_files = files or self.state.levels[level]
         segments = segments_of(level_files.rows)
-        share = -(-sum(segment.rows for segment in segments) // self._executor.slots)
-        groups = segment_groups(segments, max(1, min(self._sharding.task_rows, share)))
+        rows = sum(segment.rows for segment in segments)
+        groups = segment_groups(segments, self._sharding.rows_of_task(rows, self._executor.slots))
         uncoded_max = -(-UNCODED_MAX // max(1, len(groups)))
         listing = not self._counts.found_any
         source = LevelSource(level_files.bits, self.state.dictionary, wanted, listing, uncoded_max)
@@ -341,7 +349,7 @@ class ShardedSearch(LevelSearch):
         self._saved = time.monotonic()
         # No task runs that counts. One that comes late may still write: its file goes with the next save, or the run.
         needed |= last
-        self._store.remove([name for name in self._store.names() if name not in needed])
+        self._files.remove(name for name in self._store.names() if name not in needed)
         self._garbage.clear()
 
     def _save_on_a_full_disk(self) -> None:
@@ -364,7 +372,7 @@ class ShardedSearch(LevelSearch):
     def _remove_garbage(self) -> None:
         """Remove the files that neither the search nor the manifest on the disk needs."""
         needed = self._directory.manifest.files if self._directory is not None else frozenset()
-        self._store.remove(name for name in self._garbage if name not in needed)
+        self._files.remove(name for name in self._garbage if name not in needed)
         self._garbage = [name for name in self._garbage if name in needed]
 
     def _snapshot(self) -> Snapshot:
@@ -385,10 +393,11 @@ class ShardedSearch(LevelSearch):
         with restoring(directory.folder):
             self._dictionary.words[:] = read_words(self._store, state.dictionary).array
             met = read_words(self._store, state.met).array if state.met.words else np.zeros(0, np.int64)
-            check_runs(self._store, state.runs)
             self._counts.restore(snapshot, met)
-        self._standing = snapshot
-        self._seconds_before, self._cpu_before = snapshot.seconds, snapshot.cpu_seconds
+            self._standing = snapshot
+            self._seconds_before, self._cpu_before = snapshot.seconds, snapshot.cpu_seconds
+            with suppress(Stopped):
+                self._files.check(state.runs)
         self._divide()
         return True
 
@@ -413,14 +422,16 @@ class ShardedSearch(LevelSearch):
 
     def _divide(self) -> None:
         """Go on with the shards that the known states fill; the levels keep the shards that they were made with."""
-        kernels, sharding, before = self._kernels, self._sharding, self.state
-        self.state, wanted = replace(before, shards=sharding.shards), sharding.shards_for(before.fingerprints)
+        sharding, before = self._sharding, self.state
+        filled = sharding.shards_for(before.fingerprints, self._executor.slots)
+        # To have fewer shards because the search goes on with fewer slots is not worth its time.
+        wanted = min(sharding.shards, max(filled, len(before.runs)))
+        self.state = replace(before, shards=sharding.shards)
         if wanted != len(before.runs):
-            ranked, threads = kernels.rank != 0, range(self._settings.threads)
-            mergers = [Merger(sharding, self._store, wide=kernels.wide, ranked=ranked) for _ in threads]
-            division = Redivision(self._store, mergers, 1 + kernels.wide, wanted, self.depth, self._poll)
-            self.state = division.of_state(self.state)
-            self._garbage += [run.name for runs in before.runs for run in runs]
+            division = Redivision(sharding, wanted, self.depth, self._kernels.wide)
+            with suppress(Stopped):
+                self.state = self._files.divided(self.state, division)
+                self._garbage += [run.name for runs in before.runs for run in runs]
 
     def counters(self) -> Counters:
         """The counters so far; while a level is made, with those of the tasks that have ended."""

@@ -32,7 +32,7 @@ MANY_STATES = 600
 
 WAYS: tuple[tuple[Sharding, int | None], ...] = (
     (Sharding(1), None),
-    (replace(TINY, shards=16, shard_states=5), None),
+    (replace(TINY, shards=16, shard_states=5, shard_states_max=5), None),
 )
 MORE_WAYS: tuple[tuple[Sharding, int | None], ...] = ((Sharding(64, shards_first=64), None), (Sharding(4), 2))
 """How the state space is divided, and the number of processes; without these, two threads."""

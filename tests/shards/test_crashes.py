@@ -33,6 +33,7 @@ TINY = Sharding(
     6,
     shards_first=1,
     shard_states=2,
+    shard_states_max=2,
     task_rows=2,
     segment_rows=1,
     slice_chunks=1,

@@ -176,7 +176,7 @@ def test_known_states_are_checked_before_a_resumed_search_does_anything(
     work: list[str] = []
     monkeypatch.setattr(ThreadExecutor, "level", lambda *given: work.append("a level is made"))
     # Runs that are divided anew get checksums of their own, so no later check would find the damage.
-    monkeypatch.setattr(Redivision, "runs", lambda *given: work.append("the runs are divided anew"))
+    monkeypatch.setattr(Redivision, "tasks", lambda *given: work.append("the runs are divided anew"))
     directory = RunDirectory.opened(tmp_path)
     with pytest.raises(SystemFault) as caught:
         check_native(model, Limits(), directory=directory, search_of=sharded(replace(TINY, shards=shards)))

@@ -35,10 +35,20 @@ MANY = 4096
 ALL_IN_USE = Sharding(64, shards_first=64)
 """As many shards as a search that has grown has from its first level on."""
 
-GROWING = Sharding(16, shards_first=1, shard_states=20)
+GROWING = Sharding(16, shards_first=1, shard_states=20, shard_states_max=20)
 """Divided again and again while `kraft smoke` is searched."""
 
-TINY = Sharding(9, shards_first=2, shard_states=2, task_rows=2, segment_rows=1, slice_chunks=1, slots_min=8, piece=2)
+TINY = Sharding(
+    9,
+    shards_first=2,
+    shard_states=2,
+    shard_states_max=2,
+    task_rows=2,
+    segment_rows=1,
+    slice_chunks=1,
+    slots_min=8,
+    piece=2,
+)
 
 
 def searched(
@@ -96,7 +106,43 @@ def counted_calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     ],
 )
 def test_a_search_has_the_shards_that_its_states_fill(shards: int, states: int, wanted: int) -> None:
-    assert Sharding(shards).shards_for(states) == wanted
+    assert Sharding(shards).shards_for(states, 1000) == wanted
+
+
+@pytest.mark.parametrize(
+    ("slots", "states", "wanted"),
+    [
+        (1, 10**6, 4),
+        (1, 4 << 24, 4),
+        (1, (4 << 24) + 1, 16),
+        (2, 10**8, 16),
+        (2, (16 << 24) + 1, 64),
+        (16, 10**8, 64),
+        (64, 10**7, 256),
+        (64, 10**8, 256),
+        (1, 10**12, 4096),
+    ],
+)
+def test_more_shards_than_slots_have_use_for_come_with_larger_ones(slots: int, states: int, wanted: int) -> None:
+    assert Sharding(MANY).shards_for(states, slots) == wanted
+
+
+@pytest.mark.parametrize(
+    ("rows", "slots", "wanted"),
+    [
+        (0, 4, 1),
+        (100, 4, 25),
+        (10**6, 4, 1 << 17),
+        (4096 << 17, 4, 1 << 17),
+        (2 * 4096 << 17, 4, 1 << 18),
+        (100 * 4096 << 17, 4, 1 << 19),
+        # 16 tasks for each slot come first.
+        (4096 << 17, 1000, 1 << 17),
+        (32 * 1000 << 17, 1000, 1 << 18),
+    ],
+)
+def test_a_level_of_many_tasks_has_larger_ones(rows: int, slots: int, wanted: int) -> None:
+    assert Sharding(4).rows_of_task(rows, slots) == wanted
 
 
 @pytest.mark.slow
@@ -170,7 +216,7 @@ def test_a_search_goes_on_with_other_shards_before_and_after_it_was_divided(tmp_
     wanted = told(whole)
     assert whole.shards is not None
     for number, shards in enumerate((1, 3, 9, 64)):
-        folder = tmp_path / f"run {number}"
+        folder, before = tmp_path / f"run {number}", 1
         for depth in range(1, len(whole.levels)):
             now = replace(TINY, shards=(9, shards)[depth % 2])
             searched(model, folder, now, depth=depth)
@@ -178,7 +224,8 @@ def test_a_search_goes_on_with_other_shards_before_and_after_it_was_divided(tmp_
             assert manifest is not None
             assert manifest.sharded is not None
             known = sum(whole.levels[:depth])
-            assert len(manifest.sharded["runs"]) == now.shards_for(known)
+            before = min(now.shards, max(before, now.shards_for(known, 1)))
+            assert len(manifest.sharded["runs"]) == before
             assert manifest.sharded["shards"] == now.shards
         last = searched(model, folder, TINY)
         assert last.shards is not None
@@ -195,7 +242,7 @@ def test_a_division_that_fails_loses_nothing(tmp_path: Path, monkeypatch: pytest
         raise SystemFault("KMC550", "no space left on device", help="make room")
 
     with monkeypatch.context() as patch:
-        patch.setattr(redivide._NewShard, "runs", full)
+        patch.setattr(redivide.NewShard, "run", full)
         with pytest.raises(SystemFault, match="no space left"):
             searched(model, tmp_path / "run", TINY)
     assert saved_manifest(tmp_path / "run") is not None

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+import pickle
 import random
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +14,6 @@ from support.faults.crashes import KILLED, dying_at, in_child
 from support.runs.shards import drop_rows, fingerprints_in, store_in, words_of
 
 from kmc.engine.files.run_directory import saved_manifest
-from kmc.errors import SystemFault
 from kmc.shards import redivide
 from kmc.shards.level.merger import Merger, check_run
 from kmc.shards.level.sharding import Sharding
@@ -61,13 +60,8 @@ def test_each_new_shard_has_the_fingerprints_that_it_owns(
         first = merger.merge(MergeTask(1, shard, ()), [words_of(entries[: len(entries) * 3 // 4])])
         runs.append(merger.merge(MergeTask(2, shard, first.runs), [words_of(entries)]).runs)
     names = set(store.names())
-    divided = Redivision(store, [merger], width, after, 3).runs(runs)
-    mergers = [Merger(Sharding(1, piece=7), store, wide=wide, ranked=False) for _ in range(3)]
-    by_threads = Redivision(store, mergers, width, after, 3).runs(runs)
-    assert [list(map(contents, shard_runs)) for shard_runs in by_threads] == [
-        list(map(contents, shard_runs)) for shard_runs in divided
-    ]
-    store.remove(run.name for shard_runs in by_threads for run in shard_runs)
+    tasks = Redivision(Sharding(1, piece=7), after, 3, wide).tasks(runs)
+    divided = [pickle.loads(pickle.dumps(task)).run(store) for task in tasks]
     assert set(store.names()) - names == {run.name for shard_runs in divided for run in shard_runs}
     own = owners(np.array([entry[0] for entry in known], np.uint64).view(np.int64), after).tolist()
     for shard in range(after):
@@ -80,18 +74,16 @@ def test_each_new_shard_has_the_fingerprints_that_it_owns(
         assert (again.new, again.distinct) == (0, len(wanted))
 
 
-def contents(run: SortedRun) -> SortedRun:
-    """All that a run says of its file but the name, the checksum of its words among it."""
-    return replace(run, name="")
-
-
-def test_an_error_in_a_thread_is_that_of_the_redivision(tmp_path: Path) -> None:
-    store = store_in(tmp_path)
-    mergers = [Merger(Sharding(1), store, wide=False, ranked=False) for _ in range(2)]
-    runs = [mergers[0].merge(MergeTask(1, 0, ()), [words_of([(number << 58,) for number in range(1, 60)])]).runs]
-    (tmp_path / runs[0][0].name).write_bytes(b"")
-    with pytest.raises(SystemFault, match="another size"):
-        Redivision(store, mergers, 1, 5, 2).runs(runs)
+@pytest.mark.parametrize(("before", "after"), [(1, 4), (4, 1), (3, 5), (40, 7), (7, 64), (1000, 64), (64, 1000)])
+def test_a_new_shard_reads_only_the_old_shards_that_it_meets(before: int, after: int) -> None:
+    runs = [(SortedRun(f"run-1-{shard}-0", 1, 1, 1, 0),) for shard in range(before)]
+    tasks = Redivision(Sharding(1), after, 2, wide=False).tasks(runs)
+    whole = [run for task in tasks for run in task.whole]
+    parts = [run for task in tasks for run in task.parts]
+    assert {*whole, *parts} == {run for shard in runs for run in shard}
+    assert len(whole) == len(set(whole)), "a shard goes to one other as a whole"
+    assert set(whole).isdisjoint(parts)
+    assert len(whole) + len(parts) <= before + after
 
 
 COMPARED = ("result", "generated", "distinct", "depth", "levels", "generated_by_action")

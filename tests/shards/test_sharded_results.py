@@ -31,7 +31,7 @@ WAYS = (
     (64, 1, ALL, SMALL),
     (64, 3, 0, replace(SMALL, shards=4)),
     (64, 1, ALL, Sharding(64, shards_first=64)),
-    (64, 2, 0, replace(SMALL, shards=16, shards_first=1, shard_states=3)),
+    (64, 2, 0, replace(SMALL, shards=16, shards_first=1, shard_states=3, shard_states_max=3)),
     (128, 2, 0, replace(SMALL, shards=3)),
 )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark import SparkContext
@@ -18,7 +19,10 @@ from support.specs.small import model_of
 from kmc.engine.check_model import check_native
 from kmc.reference.temporal.accepted_problem import accepted_problem
 from kmc.result import Limits
+from kmc.shards import known_runs
+from kmc.shards.level.level_watch import LevelWatch
 from kmc.shards.level.sharding import Sharding
+from kmc_spark.jobs import Jobs
 
 SMALL = Sharding(3, task_rows=3, segment_rows=2, slice_chunks=1, slots_min=8, piece=3, batch=2, chunk_rows=2)
 """So that small models too are cut into several tasks of several segments."""
@@ -92,3 +96,31 @@ def test_a_golden_case_has_its_counts(
     assert (found.counters.generated, found.counters.distinct, found.counters.depth) == (23_167, 10_468, 30)
     assert told(found) == told_of_smoke()
     assert_all_told(tasks, found)
+
+
+def test_known_states_are_divided_and_checked_by_jobs(
+    tmp_path: Path, local_spark: SparkContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(known_runs, "CHECKED_WORDS", 1)
+    names: list[str] = []
+    ended: list[int] = []
+    run, work_ended = Jobs.run, LevelWatch.work_ended
+
+    def noted(self: Jobs, name: str, *given: Any) -> list[Any]:
+        names.append(name)
+        return run(self, name, *given)
+
+    def told_of(self: LevelWatch, number: int) -> None:
+        ended.append(number)
+        work_ended(self, number)
+
+    monkeypatch.setattr(Jobs, "run", noted)
+    monkeypatch.setattr(LevelWatch, "work_ended", told_of)
+    sharding = Sharding(6, shards_first=1, shard_states=20, shard_states_max=20)
+    found = checked_on_spark(local_spark, shipped_model("kraft", "smoke"), tmp_path, Limits(12), sharding=sharding)
+    assert told(found) == told(check_native(shipped_model("kraft", "smoke"), Limits(12)))
+    assert found.shards is not None
+    assert found.shards.shards_used == 6
+    assert {"NewShard: 6 tasks", "NewShard: 4 tasks"} <= set(names)
+    assert [name for name in names if name.startswith("CheckedRuns: ")] == names[-1:]
+    assert set(range(6)) <= set(ended)

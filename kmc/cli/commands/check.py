@@ -111,7 +111,8 @@ Exit status, as TLC's:
     "--shards",
     metavar="N",
     type=click.IntRange(1, SHARDS_MAX),
-    help="Keep all states in files of the run, in N shards: for more states than memory holds.",
+    help="Keep all states in files of the run, in up to N shards: for more states than memory holds."
+    " With --spark: as many as the search needs.",
 )
 @click.option(
     "--keep-states", is_flag=True, help="With --shards: keep the states when the check has ended, for kmc states."

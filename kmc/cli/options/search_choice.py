@@ -14,9 +14,7 @@ from kmc.cli.options.storage_options import require_storage
 from kmc.errors import CommandLineError
 from kmc.install_hint import install_command
 from kmc.reference.search import ENGINE as ENGINE_PYTHON
-
-SPARK_SHARDS = 16
-"""The default number of shards of a search on Spark."""
+from kmc.shards.level.sharding import SHARDS_MAX
 
 
 def with_implied_options(options: CheckOptions) -> CheckOptions:
@@ -28,7 +26,7 @@ def with_implied_options(options: CheckOptions) -> CheckOptions:
     if options.processes is not None:
         refuse_several(ways)
     if options.spark is not None and options.shards is None and options.resume is None:
-        options = replace(options, shards=SPARK_SHARDS)
+        options = replace(options, shards=SHARDS_MAX)
     if options.exchange is not None and options.spark is None and options.resume is None:
         raise CommandLineError("KMC616", "only a search on Spark has an exchange", help="add --spark MASTER")
     if options.thin_rows is not None and options.spark is None:

@@ -162,7 +162,9 @@ def live_fields(now: Counters, before: Counters | None, scale: Scale, ahead: Seq
 def shards_text(now: Counters, shards: ShardProgress) -> str:
     """The progress of a search in shards beside TLC's counters: of the level in work, and since the beginning."""
     level = shards.level
-    work = "Between levels"
+    work, files = "Between levels", shards.files_in_work
+    if files is not None:
+        work += f", {files.title}: {files.done:,} of {files.tasks:,} tasks done"
     if level is not None:
         longest = f", the longest {level.task_skew:.1f} times the median" if level.task_skew is not None else ""
         done = f"{level.done:,} of {level.tasks:,} tasks done{longest}" if level.tasks else "again what it accepted"
@@ -190,7 +192,9 @@ def shard_fields(
     if back is not None:
         search = f"a failure was found; another search looks for its trace: level {back.level:,} of {back.last:,}"
         return [elapsed, search, f"{count_in_words(now.distinct)} distinct", *disk]
-    work = f"{done} done"
+    work, files = f"{done} done", shards.files_in_work
+    if files is not None:
+        work += f", {files.title}: {files.done:,}/{files.tasks:,} tasks"
     if level is not None:
         skew = f" (skew {level.task_skew:.1f})" if level.task_skew is not None else ""
         tasks = f" {level.done:,}/{level.tasks:,} tasks{skew}" if level.tasks else ""

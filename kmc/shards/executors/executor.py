@@ -66,8 +66,8 @@ class Executor(Protocol):
     def seek(self, source: LevelSource, tasks: Sequence[SeekTask]) -> list[list[PackedState]]:
         """`Expander.seek` of each task."""
 
-    def each(self, tasks: Sequence[StoreTask[Answer]]) -> list[Answer]:
-        """The result of each task."""
+    def each(self, tasks: Sequence[StoreTask[Answer]], ended: Callable[[int], None] = lambda _: None) -> list[Answer]:
+        """The result of each task; `ended` is called with the index of a task as soon as it has ended, maybe twice."""
 
     def stop(self) -> None:
         """Let running tasks end soon, without a result."""
@@ -166,15 +166,18 @@ class ThreadExecutor:
         """See `Executor`."""
         return self._each(tasks, lambda thread, task: self._expanders[thread].seek(source, task))
 
-    def each(self, tasks: Sequence[StoreTask[Answer]]) -> list[Answer]:
+    def each(self, tasks: Sequence[StoreTask[Answer]], ended: Callable[[int], None] = lambda _: None) -> list[Answer]:
         """See `Executor`."""
 
-        def run(_: int, task: StoreTask[Answer]) -> Answer:
+        def run(_: int, numbered: tuple[int, StoreTask[Answer]]) -> Answer:
             if self._stopping:
                 raise Stopped
-            return task.run(self._store)
+            number, task = numbered
+            answer = task.run(self._store)
+            ended(number)
+            return answer
 
-        return self._each(tasks, run)
+        return self._each(list(enumerate(tasks)), run)
 
     def _each(self, tasks: Sequence[Task], function: Callable[[int, Task], Answer]) -> list[Answer]:
         """Apply `function` to the number of a thread and each task; a thread fetches the next task when it has done

@@ -107,9 +107,10 @@ class ProcessExecutor:
         shared = SharedData.of(source)
         return self._each(_seek, [(shared, task) for task in tasks])
 
-    def each(self, tasks: Sequence[StoreTask[Answer]]) -> list[Answer]:
+    def each(self, tasks: Sequence[StoreTask[Answer]], ended: Callable[[int], None] = lambda _: None) -> list[Answer]:
         """See `Executor`."""
-        return self._each(_run, [(task,) for task in tasks])
+        found = self._each(_run, list(enumerate(tasks)), lambda numbered: ended(numbered[0]))
+        return [answer for _, answer in found]
 
     def _each(
         self,
@@ -268,5 +269,5 @@ def _seek(source: SharedData[LevelSource], task: SeekTask) -> list[PackedState]:
     return _worker().seek(source.value, task)
 
 
-def _run(task: StoreTask[Answer]) -> Answer:
-    return task.run(_worker().store)
+def _run(number: int, task: StoreTask[Answer]) -> tuple[int, Answer]:
+    return number, task.run(_worker().store)

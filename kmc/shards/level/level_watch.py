@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from kmc.engine.native.memory import WORD_BYTES
-from kmc.result import LevelInWork, ShardFigures, ShardProgress
+from kmc.result import FilesInWork, LevelInWork, ShardFigures, ShardProgress
 from kmc.shards.level.run_state import RunState
 from kmc.shards.level.tasks import Expanded, Merged
 
@@ -59,6 +59,11 @@ class EndedTask:
             new=answer.new,
         )
 
+    @classmethod
+    def storing(cls, number: int) -> EndedTask:
+        """The report on a task that only works on files, of no level."""
+        return cls(level=0, merges=False, number=number, seconds=0.0, written_bytes=0)
+
 
 @dataclass(slots=True)
 class ClusterUse:
@@ -81,6 +86,8 @@ class LevelWatch:
         self._level = self._tasks = self._merges = 0
         self._ended: dict[tuple[bool, int], EndedTask] = {}
         self._longest = self._median = 0.0
+        self._work, self._work_tasks = "", 0
+        self._work_done: set[int] = set()
 
     def begin(self, level: int, tasks: int, merges: int) -> None:
         """A level of so many tasks is in work."""
@@ -99,6 +106,24 @@ class LevelWatch:
             self._median += statistics.median(seconds)
         self._level = 0
         self._ended.clear()
+
+    def begin_work(self, title: str, tasks: int) -> None:
+        """So many tasks on files are in work between two levels."""
+        self._work, self._work_tasks = title, tasks
+
+    def work_ended(self, number: int) -> None:
+        """The task of this number, among those on files, has ended."""
+        self._work_done.add(number)
+
+    def end_work(self) -> None:
+        """No tasks on files are in work."""
+        self._work = ""
+        self._work_done.clear()
+
+    @property
+    def files_in_work(self) -> FilesInWork | None:
+        """The tasks on files that are in work, None while there are none."""
+        return FilesInWork(self._work, len(self._work_done), self._work_tasks) if self._work else None
 
     @property
     def tasks(self) -> list[EndedTask]:
@@ -153,6 +178,7 @@ def shard_progress(
         shard_skew=_shard_skew(state),
         fingerprint_bits=128 if wide else 64,
         level=watch.in_work,
+        files_in_work=watch.files_in_work,
         next_level_bytes=following,
     )
 

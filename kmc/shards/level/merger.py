@@ -209,9 +209,3 @@ def check_run(run: SortedRun, words: FileWords) -> None:
     """Raise SystemFault KMC551 if a run differs from the one that was written."""
     if checksum(words.address, run.words, 0) != run.checksum:
         raise damaged(Path(run.name), "its checksum is wrong")
-
-
-def check_runs(store: ShardStore, shards: Sequence[Sequence[SortedRun]]) -> None:
-    """Raise SystemFault KMC551 if a known fingerprint may have been lost or changed since it was written."""
-    for run in (run for runs in shards for run in runs):
-        check_run(run, store.read(run.name, run.words))

@@ -16,6 +16,8 @@ THIN_ROWS = 300_000
 SHARDS_MAX = 1 << 12
 """A search has no more shards than these."""
 _GROWTH = 4
+_SHARDS_PER_SLOT = 4
+_TASKS_PER_SLOT = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,18 +25,23 @@ class Sharding:
     """The number of shards, and the sizes of tasks.
 
     A search begins with `shards_first` shards, or with `shards` if these are fewer. Whenever they hold more than
-    `shard_states` states on average, it goes on with four times as many, up to `shards`.
+    `shard_states` states on average, it goes on with four times as many, up to `shards` and to four for each slot: more
+    of them would only cost. Beyond, it does so whenever they hold more than `shard_states_max`.
 
-    A task gets segments until it has `task_rows` rows; fewer if a level is too small for all slots. A segment ends when
-    it has `segment_rows` rows, which is tested whenever `slice_chunks` chunks were read. `batch` and `chunk_rows` are
-    those of `Settings`; a task's table begins with `slots_min` slots. `piece` is the number of fingerprints of a run
-    that are written at once.
+    A task gets segments until it has `task_rows` rows; fewer if a level is too small for all slots, and more, up to
+    `task_rows_max`, if the level has more than `tasks_many` tasks and 16 for each slot. A segment ends when it has
+    `segment_rows` rows, which is tested whenever `slice_chunks` chunks were read. `batch` and `chunk_rows` are those of
+    `Settings`; a task's table begins with `slots_min` slots. `piece` is the number of fingerprints of a run that are
+    written at once.
     """
 
     shards: int
     shards_first: int = 4
     shard_states: int = 1 << 16
+    shard_states_max: int = 1 << 24
     task_rows: int = 1 << 17
+    task_rows_max: int = 1 << 19
+    tasks_many: int = 1 << 12
     segment_rows: int = 1 << 14
     slice_chunks: int = 32
     slots_min: int = 1 << 14
@@ -42,9 +49,18 @@ class Sharding:
     batch: int = field(default=Settings().batch)
     chunk_rows: int = field(default=Settings().chunk_rows)
 
-    def shards_for(self, states: int) -> int:
-        """Return the number of shards of a search that knows so many states."""
+    def shards_for(self, states: int, slots: int) -> int:
+        """Return the number of shards of a search that knows so many states and runs so many tasks at once."""
         shards = min(self.shards, self.shards_first)
-        while shards < self.shards and states > shards * self.shard_states:
+        while shards < self.shards and states > shards * self._states_of(shards, slots):
             shards = min(self.shards, shards * _GROWTH)
         return shards
+
+    def _states_of(self, shards: int, slots: int) -> int:
+        return self.shard_states if shards < _SHARDS_PER_SLOT * slots else self.shard_states_max
+
+    def rows_of_task(self, rows: int, slots: int) -> int:
+        """Return the rows of a task of a level that has so many, for so many slots."""
+        tasks_max = max(self.tasks_many, _TASKS_PER_SLOT * slots)
+        most = max(self.task_rows, min(self.task_rows_max, -(-rows // tasks_max)))
+        return max(1, min(most, -(-rows // slots)))

@@ -10,7 +10,7 @@ from support.commands.cli_runner import kmc
 
 from kmc.bench import large_models
 from kmc.bench.made_up_answers import ClusterSize
-from kmc.bench.projection import SEGMENT_ROWS, TASK_ROWS, Costs, projected, task_rows
+from kmc.bench.projection import SEGMENT_ROWS, TASK_ROWS, TASK_ROWS_MAX, Costs, projected, task_rows
 from kmc.bench.simulated_cluster import PHASES
 from kmc.bench.simulated_driver import measure
 from kmc.shards.level.sharding import THIN_ROWS
@@ -91,7 +91,13 @@ def test_a_level_is_divided_among_cores_but_for_its_fixed_and_serial_times() -> 
 
 @pytest.mark.parametrize(
     ("states", "cores", "rows"),
-    [(10**9, 64, TASK_ROWS), (10**6, 16, 62_500), (10**6, 1000, SEGMENT_ROWS), (300_000, 64, SEGMENT_ROWS)],
+    [
+        (10**12, 64, TASK_ROWS_MAX),
+        (10**8, 64, TASK_ROWS),
+        (10**6, 16, 62_500),
+        (10**6, 1000, SEGMENT_ROWS),
+        (300_000, 64, SEGMENT_ROWS),
+    ],
 )
 def test_a_task_has_a_share_of_the_rows_and_a_segment_at_least(states: int, cores: int, rows: int) -> None:
     assert task_rows(states, cores) == rows
