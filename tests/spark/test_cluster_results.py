@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -53,6 +55,27 @@ def test_executors_of_a_local_cluster_give_the_same(
     assert told(found) == told_of_smoke()
     assert (home / "work").is_dir()
     assert not (SPARK_HOME / "work").exists()
+
+
+def test_the_two_lines_of_the_readme_start_a_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    readme = (Path(__file__).parents[2] / "distributed" / "README.md").read_text(encoding="utf-8")
+    master, worker = re.findall(r"^    (\$\(python .*/bin/spark-class .*)$", readme, re.MULTILINE)
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+    cluster = Cluster(tmp_path)
+    try:
+        # The port of the page may be taken here.
+        cluster.begin_master(shell(master.replace("HOST", "127.0.0.1").replace("7077", "0")))
+        work = worker.replace("/tmp/spark-work", str(tmp_path / "work"))
+        cluster.begin_worker(shell(work.replace("spark://HOST:7077", cluster.master)))
+        assert len(members(cluster)) == 2
+    finally:
+        cluster.end()
+    assert not (SPARK_HOME / "work").exists()
+
+
+def shell(line: str) -> list[str]:
+    """A command that runs a line as a shell does, in its own process."""
+    return ["bash", "-c", f"exec {line}"]
 
 
 def test_a_cluster_leaves_no_process(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import re
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,17 +71,25 @@ class Cluster:
 
     def begin(self, workers: int) -> None:
         """Start a master and workers, and wait until they have found each other."""
-        log = self._launch("master", "master.Master", "--host", "127.0.0.1", "--port", "0", "--webui-port", "0")
-        self.master = waited_for(lambda: _first(_ADDRESS, log), "the master")
+        self.begin_master(_command("master.Master", "--host", "127.0.0.1", "--port", "0", "--webui-port", "0"))
         logs = [self._launch_worker(number, {}) for number in range(workers)]
         for log in logs:
             _registered(log)
+
+    def begin_master(self, command: Sequence[str]) -> None:
+        """Start a master by a command, and wait until it listens."""
+        log = self._launch("master", command)
+        self.master = waited_for(lambda: _first(_ADDRESS, log), "the master")
+
+    def begin_worker(self, command: Sequence[str]) -> None:
+        """Start a worker by a command, and wait until the master knows it."""
+        _registered(self._launch("worker", command))
 
     def _launch_worker(self, number: int, variables: Mapping[str, str]) -> Path:
         # Hosts of their own: Spark makes a copy of a task on another host only.
         words = ["--host", f"127.0.0.{1 + number}", "--port", "0", "--webui-port", "0"]
         words += ["--work-dir", str(self.folder / "work"), "--cores", "1", "--memory", "1g"]
-        return self._launch(f"worker{number}", "worker.Worker", *words, self.master, variables=variables)
+        return self._launch(f"worker{number}", _command("worker.Worker", *words, self.master), variables)
 
     @contextmanager
     def another_worker(self, variables: Mapping[str, str]) -> Iterator[None]:
@@ -95,7 +103,7 @@ class Cluster:
             self._begun.remove(begun)
             _kill(begun)
 
-    def _launch(self, name: str, kind: str, *words: str, variables: Mapping[str, str] | None = None) -> Path:
+    def _launch(self, name: str, command: Sequence[str], variables: Mapping[str, str] | None = None) -> Path:
         log = self.folder / f"{name}.log"
         environment: Mapping[str, str] = {
             **os.environ,
@@ -111,7 +119,7 @@ class Cluster:
         with log.open("wb") as output:
             self._begun.append(
                 subprocess.Popen(
-                    [SPARK_HOME / "bin" / "spark-class", f"{_DEPLOY}.{kind}", *words],
+                    command,
                     cwd=self.folder,
                     env=environment,
                     stdin=subprocess.DEVNULL,
@@ -131,6 +139,10 @@ class Cluster:
     def end(self) -> None:
         """Kill all of it."""
         _kill(*self._begun)
+
+
+def _command(kind: str, *words: str) -> list[str]:
+    return [str(SPARK_HOME / "bin" / "spark-class"), f"{_DEPLOY}.{kind}", *words]
 
 
 def _kill(*begun: subprocess.Popen[bytes]) -> None:
