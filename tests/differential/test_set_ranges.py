@@ -30,6 +30,9 @@ class Slip(Record):
     by: Opt[Seat]
 
 
+SLIPS = {Slip(n=1, by=None), Slip(n=0, by=None)}
+
+
 class State(Record):
     n: Int(0, 3)
     at: Set[Seat]
@@ -84,6 +87,8 @@ TESTS = (
     "len(set(st.f.values())) + sum({{v % 2 for v in st.f.values()}}) > {k}",
     "len({{e for e in st.s}}) + len({{v for v in st.o.values()}}) > {k}",
 )
+# Sequences of two ranges are equal, though the loops behind their ends go through other elements.
+EQUAL = "count(s == t for s in sequences(SLIPS, 2) for t in sequences({{Slip(n=1, by=None)}}, 2)) > 2"
 
 
 def drawn(chance: random.Random) -> str:
@@ -93,7 +98,7 @@ def drawn(chance: random.Random) -> str:
         change = f"{field}=x" if field else "n=len(x)"
         body = f"    for x in {text}:\n        yield st.set({change})\n"
         parts.append(f"\n\n@spec.action\ndef choose_{number}(st):\n{body}")
-    for number, text in enumerate(chance.sample(TESTS, 6)):
+    for number, text in enumerate([*chance.sample(TESTS, 6), EQUAL]):
         condition = text.format(k=chance.randint(0, 3), few=chance.randint(0, 2))
         parts.append(f"\n\n@spec.reachable\ndef goal_{number}(st):\n    return {condition}\n")
     return "".join(parts)
