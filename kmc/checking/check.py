@@ -25,6 +25,7 @@ from kmc.frontend.model import Model
 from kmc.lang.records import State
 from kmc.liveness.problem import TemporalProblem
 from kmc.memory_limit import refuse_low_limit
+from kmc.reference.refined_beginning import wrong_beginning
 from kmc.reference.search import Search
 from kmc.reference.states.unabstracted import unabstracted
 from kmc.reference.temporal.accepted_problem import accepted_problem
@@ -128,6 +129,9 @@ def _searched(
     """The result of an engine. With abstractions, its violation is one of the images."""
     model, limits = request.model, _limits_left(request)
     start = _first_state(request, model.searched)
+    wrong = None if start is not None else wrong_beginning(model.searched, request.engine.value)
+    if wrong is not None:
+        return wrong
     if request.engine is Engine.PYTHON:
         # Imported here, because the compiler takes a third of a second.
         from kmc.compiler.view_order import fingerprint_order

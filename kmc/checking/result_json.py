@@ -185,6 +185,7 @@ def _step_json(story: Story, step: StoryStep) -> dict[str, Any]:
             for change in step.changes
         ],
         "matters": step.matters,
+        **({"abstract": step.abstract} if step.abstract else {}),
     }
 
 

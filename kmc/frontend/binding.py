@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -14,8 +14,10 @@ from kmc.errors import ModelError, Span, SpecError, did_you_mean
 from kmc.frontend.bisimulation import verification_of
 from kmc.frontend.loader import Spec, load_spec
 from kmc.frontend.model import Model
+from kmc.frontend.refined_fairness import SUFFIX
 from kmc.invariants.kinds import KINDS, Role, of_role
 from kmc.invariants.properties import (
+    Refinement,
     SymmetrySet,
     View,
 )
@@ -100,13 +102,22 @@ def resolve(spec: Spec, file: ModelFile) -> Model:
         symmetry=symmetry,
         view=_one(spec, file.view, View, "view"),
         abstractions=_all(spec, file.abstractions, Abstraction, "abstraction"),
-        temporal=tuple(prop for prop in named if isinstance(prop, TemporalProperty)),
+        temporal=tuple(_temporal(spec, named)),
         specification=_specification(spec, file),
         deadlock=True if file.check_deadlock is None else file.check_deadlock,
         max_depth=file.max_depth,
         file=file,
     )
     return verification_of(model) if file.verify_abstractions else model
+
+
+def _temporal(spec: Spec, named: Sequence[object]) -> Iterator[TemporalProperty]:
+    """The temporal properties that a model names, each once; a refinement brings the fairness of its abstract spec."""
+    fairness = [f"{prop.name}{SUFFIX}" for prop in named if isinstance(prop, Refinement)]
+    brought = (spec.properties.get(name) for name in fairness)
+    for prop in dict.fromkeys((*named, *brought)):
+        if isinstance(prop, TemporalProperty):
+            yield prop
 
 
 def _check_started(spec: Spec, group: SymmetrySet) -> None:

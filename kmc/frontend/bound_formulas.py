@@ -219,7 +219,7 @@ def _check_steps(steps: Formula, around: Formula) -> None:
     if level_of(steps) is FormulaLevel.TEMPORAL:
         raise SpecError("KMC704", f"{what} is about steps, and this is a temporal formula", place_of(around),
                         "name an action, or a predicate of a step")  # fmt: skip
-    if not _is_of_actions(steps):
+    if not _is_of_actions(steps) and getattr(around, "enabled", None) is None:
         advice = "write and_(NEXT, ...) around it, or name the actions whose steps are meant"
         raise SpecError("KMC705", f"{what} of steps that no action bounds", place_of(around), advice)
 

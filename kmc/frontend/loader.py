@@ -14,9 +14,9 @@ import importlib
 import itertools
 import sys
 import warnings
-from collections.abc import Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from hashlib import sha256
 from importlib.abc import Loader, MetaPathFinder
@@ -31,18 +31,21 @@ from kmc.errors import EvaluationError, KmcError, ModelError, SpecError, did_you
 from kmc.frontend.modules import is_shared
 from kmc.frontend.placeholders import placeholder_shares
 from kmc.frontend.process_columns import check_columns
+from kmc.frontend.refined_fairness import with_fairness
+from kmc.frontend.refined_specs import owners_of
+from kmc.frontend.refinement import completed
 from kmc.frontend.rewrite import INJECTED, rewritten
 from kmc.frontend.sources import Source, read_sources, spec_doc
 from kmc.invariants.properties import View
 from kmc.lang.alike_shapes import tell_apart
-from kmc.lang.constants import Constant, Share, constants_of
+from kmc.lang.constants import Constant, ConstantTable, Share, constants_of
 from kmc.lang.errors.blame import blamed
 from kmc.lang.meanings import BUILTINS
 from kmc.lang.records import Record
 from kmc.lang.types import MessageBagType, MessageSetType, RecordMeta, shapes_of
 from kmc.liveness.formulas import Specification
 from kmc.model_files.model_file import Assignment, same_name_model_value
-from kmc.spec.declare import Declarations, Declared, declarations
+from kmc.spec.declare import Declarations, Declared, declarations, declared_in
 from kmc.spec.variables import VariableTable, checked_table, default_table
 
 _NUMBERS = itertools.count()
@@ -62,7 +65,7 @@ class Spec:
     are functions that define a majority. `other_actions` are not part of Next; formulas count them after `actions`.
     `abstractions` are applied to every state that it yields (`abstracted`); a spec that was just loaded has none.
     `modules` are the names in each file: its module's name in the spec (`types`, `` for `__init__.py`, `/logs` for a
-    shared file) to its namespace.
+    shared file) to its namespace. `refined` are the specs that it refines, by the names that it has for them.
     """
 
     name: str
@@ -85,6 +88,7 @@ class Spec:
     source_digest: str
     modules: Mapping[str, Mapping[str, Any]]
     abstractions: tuple[Abstraction, ...] = ()
+    refined: Mapping[str, Spec] = field(default_factory=dict)
 
     def abstracted(self, abstractions: tuple[Abstraction, ...]) -> Spec:
         """The spec whose initial states and successors are the images under `abstractions`, and no others."""
@@ -125,16 +129,20 @@ def _loaded(
     """The spec with these constants; without `share`, which chooses placeholders, a missing one is an error."""
     files = frozenset(str(source.path) for source in sources.values())
     package = f"{_PREFIX}{next(_NUMBERS)}"
-    with declarations() as declared, constants_of(given, share) as table, _importable(package, sources):
+    owners = owners_of({name: source.module for name, source in sources.items()})
+    with declarations() as declared, constants_of(given, share) as table, _importable(package, sources) as finder:
+        finder.context = lambda name: _of_owner(owners[name], declared, table)
         error = _execute(package, sources, files)
         missing = [] if share is not None and error is None else table.missing
         _check_constants(missing, given, table.declared, error)
         if error is not None:
             raise error
-        state_class = _state_class(package, sources, root)
-        doc = spec_doc(sources, lambda name: sources[name].module.tree)
         modules = {name: vars(sys.modules[_full_name(package, name)]) for name in sources}
-    return _assemble(root, files, doc, state_class, declared, table.declared, sources, modules)
+    whole = _Executed(files, table.declared, sources, modules, owners)
+    refined = {
+        name: _assemble(_refined_root(root, name), name, inner, whole) for name, inner in declared.refined.items()
+    }
+    return _assemble(root, "", declared, whole, refined)
 
 
 def _why_unloaded(failures: Sequence[ModelError]) -> KmcError:
@@ -156,12 +164,40 @@ def _place(error: BaseException | None) -> object:
     return (error.code, error.span) if isinstance(error, KmcError) else None
 
 
+@dataclass(frozen=True, slots=True)
+class _Executed:
+    """The files of a package that was executed, with the spec that each belongs to, and their constants and names."""
+
+    files: frozenset[str]
+    constants: Mapping[str, Constant]
+    sources: Mapping[str, Source]
+    modules: Mapping[str, Mapping[str, Any]]
+    owners: Mapping[str, str]
+
+    def of(self, owner: str) -> dict[str, Source]:
+        """The files of one spec."""
+        return {name: source for name, source in self.sources.items() if self.owners[name] == owner}
+
+
 @contextmanager
-def _importable(package: str, sources: Mapping[str, Source]) -> Iterator[None]:
+def _of_owner(owner: str, declared: Declarations, table: ConstantTable) -> Iterator[None]:
+    """Let the body declare for the spec `owner`: a refined one, or '' for the spec itself."""
+    with declared_in(declared, owner), table.declared_in(owner):
+        yield
+
+
+def _refined_root(root: Path, name: str) -> Path:
+    """The folder or file of a spec beside the one at `root`."""
+    path = (root if root.is_dir() else root.parent).resolve().parent.joinpath(*name.split("."))
+    return path if path.is_dir() else path.with_name(f"{path.name}.py")
+
+
+@contextmanager
+def _importable(package: str, sources: Mapping[str, Source]) -> Iterator[_Finder]:
     finder = _Finder(package, sources)
     sys.meta_path.insert(0, finder)
     try:
-        yield
+        yield finder
     finally:
         sys.meta_path.remove(finder)
         for name in finder.names:
@@ -169,7 +205,7 @@ def _importable(package: str, sources: Mapping[str, Source]) -> Iterator[None]:
 
 
 class _Finder(MetaPathFinder, Loader):
-    """Finds and executes the modules of one loaded package."""
+    """Finds and executes the modules of one loaded package, each within its `context`."""
 
     def __init__(self, package: str, sources: Mapping[str, Source]) -> None:
         self._package = package
@@ -178,6 +214,7 @@ class _Finder(MetaPathFinder, Loader):
         for name in self._by_full_name:
             self._packages |= {name[:end] for end, sign in enumerate(name) if sign == "."}
         self._builtins = _restricted_builtins()
+        self.context: Callable[[str], AbstractContextManager[None]] = lambda name: nullcontext()
 
     @property
     def names(self) -> Set[str]:
@@ -197,8 +234,9 @@ class _Finder(MetaPathFinder, Loader):
         if source is None:
             return
         module.__dict__.update(INJECTED, __builtins__=self._builtins, __file__=str(source.path))
-        # Reason for exec: this is how an import hook runs a module; every frame keeps the author's file and lines.
-        exec(_code(source), module.__dict__)
+        with self.context(source.module.name):
+            # Reason for exec: this is how an import hook runs a module; every frame keeps the author's file and lines.
+            exec(_code(source), module.__dict__)
 
 
 @lru_cache(maxsize=256)
@@ -272,24 +310,21 @@ def _check_constants(
         ) from error
 
 
-def _state_class(package: str, sources: Mapping[str, Source], root: Path) -> RecordMeta:
-    for name in sources:
-        cls = getattr(sys.modules[_full_name(package, name)], "State", None)
-        if isinstance(cls, RecordMeta) and issubclass(cls, Record):
+def _state_class(modules: Sequence[Mapping[str, Any]], root: Path) -> RecordMeta:
+    files = {names["__name__"] for names in modules}
+    for names in modules:
+        cls = names.get("State")
+        if isinstance(cls, RecordMeta) and issubclass(cls, Record) and cls.__module__ in files:
             return cls
     raise SpecError("KMC195", f"{root} declares no state", help="write class State(Record) with a field per variable")
 
 
 def _assemble(
-    root: Path,
-    files: frozenset[str],
-    doc: str,
-    state_class: RecordMeta,
-    declared: Declarations,
-    constants: Mapping[str, Constant],
-    sources: Mapping[str, Source],
-    modules: Mapping[str, Mapping[str, Any]],
+    root: Path, owner: str, declared: Declarations, whole: _Executed, refined: Mapping[str, Spec] | None = None
 ) -> Spec:
+    """The spec at `root`: the one that was executed for its own sake, with owner '', or one that it refines."""
+    sources = whole.of(owner)
+    state_class = _state_class([whole.modules[name] for name in sources], root)
     if declared.init is None:
         raise SpecError(
             "KMC196", f"{root} declares no initial states", help="write @spec.init def init(): yield State(...)"
@@ -300,7 +335,8 @@ def _assemble(
     table = checked_table(declared.variables or default_table(state_class), state_class)
     check_columns(declared.columns, table, state_class, declared.columns_span)
     table = replace(table, naming=tell_apart(state_class, table.naming))
-    digest = sha256("\n".join(source.meaning for source in sources.values()).encode()).hexdigest()[:16]
+    meanings = (whole.sources if not owner else sources).values()
+    digest = sha256("\n".join(source.meaning for source in meanings).encode()).hexdigest()[:16]
     for view in (p for p in declared.properties.values() if isinstance(p, View)):
         stray = sorted(view.dropped - set(state_class.fields))
         if stray:
@@ -310,14 +346,14 @@ def _assemble(
     return Spec(
         name=root.stem if root.is_file() else root.resolve().name,
         root=root,
-        files=files,
-        doc=doc,
+        files=whole.files,
+        doc=spec_doc(sources, lambda name: sources[name].module.tree),
         state_class=state_class,
         init=declared.init,
         actions=tuple(action for action in actions if action.in_next),
         other_actions=tuple(action for action in actions if not action.in_next),
-        properties=declared.properties,
-        constants=constants,
+        properties=with_fairness(completed(declared.properties, refined or {}), refined or {}),
+        constants=whole.constants,
         variables=table,
         columns=dict(declared.columns),
         init_name=declared.init_name,
@@ -326,7 +362,8 @@ def _assemble(
         specifications=declared.specifications,
         majorities=tuple(declared.majorities),
         source_digest=digest,
-        modules=modules,
+        modules={name: whole.modules[name] for name in (whole.sources if not owner else sources)},
+        refined=refined or {},
     )
 
 

@@ -19,7 +19,8 @@ from pathlib import Path
 from kmc.errors import Span, SpecError, did_you_mean
 from kmc.frontend.checks.subset import check_module
 from kmc.frontend.checks.uses import check_uses
-from kmc.frontend.modules import SpecFile, is_shared, packages_of
+from kmc.frontend.modules import SHARED, SpecFile, is_shared, packages_of
+from kmc.frontend.refined_specs import refined_names
 from kmc.frontend.shipped import FOLDERS_MAX
 from kmc.lang.tree import walk
 from kmc.spec.declare import SpecFacade
@@ -49,7 +50,9 @@ def read_sources(root: Path) -> dict[str, Source]:
     Raises SpecError (exit 150) for a file that cannot be read, is not Python or breaks a rule of the language.
     """
     sources = {name: _source(name, path) for name, path in _own_files(root).items()}
-    _add_shared(sources, root if root.is_dir() else root.parent)
+    folder = root if root.is_dir() else root.parent
+    _add_refined(sources, folder)
+    _add_shared(sources, folder)
     _check_together(tuple(sources.values()))
     return sources
 
@@ -164,6 +167,15 @@ def _parsed(text: str, path: str) -> ast.Module:
     return tree
 
 
+def _add_refined(sources: dict[str, Source], folder: Path) -> None:
+    """Read the files of the specs beside the spec's folder that its own files say it refines."""
+    beside = _Beside(folder)
+    for module in [source.module for source in sources.values()]:
+        for abstract, node in refined_names(module.tree):
+            for name, path in beside.spec_files(abstract, module, node):
+                sources[name] = _source(name, path)
+
+
 def _add_shared(sources: dict[str, Source], folder: Path) -> None:
     """Read the files beside the spec's folder that the sources import, directly or through another file."""
     beside = _Beside(folder)
@@ -203,6 +215,17 @@ class _Beside:
             raise SpecError("KMC194", shown, place, near)
         around = [(name, self._file(name)) for name in packages_of(target)]
         return [*((name, init) for name, init in around if init is not None), (target, path)]
+
+    def spec_files(self, abstract: str, module: SpecFile, node: ast.AST) -> list[tuple[str, Path]]:
+        """All files of a spec, which is one file or a folder, by the names of their modules."""
+        path = self._home.joinpath(*abstract.split("."))
+        root = path if path.is_dir() else path.with_name(f"{path.name}.py")
+        if abstract.split(".")[0] == self._own or not root.exists():
+            message = f"there is no spec '{abstract}' beside the spec's folder"
+            near = did_you_mean(abstract, [name for name in self._modules() if name.split(".")[0] != self._own])
+            raise SpecError("KMC722", message, span_of(node, module.path), near)
+        own = _own_files(root) if root.is_dir() else {"": root}
+        return [(f"{SHARED}{abstract}{'.' * bool(name)}{name}", file) for name, file in own.items()]
 
     def _file(self, name: str) -> Path | None:
         path = self._home.joinpath(*(part for part in name[1:].split(".") if part))

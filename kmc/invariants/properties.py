@@ -5,7 +5,7 @@ Names are shown as written: `ElectionSafety` in Python is ElectionSafety in a mo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,6 +36,19 @@ class ActionProperty(Predicate):
     """Must hold in every step that changes something: TLA+'s [][A]_vars. `holds` never evaluates it for another."""
 
     __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Refinement(ActionProperty):
+    """Every step must be a step of the spec `abstract`, or change nothing there, and a behaviour must begin as one of
+    that spec.
+
+    `mapping` gives the abstract state of a state, and `begins` says whether that is an initial state of `abstract`.
+    """
+
+    abstract: str
+    mapping: Callable[[Any], Any]
+    begins: Callable[[Any], bool]
 
 
 class Constraint(Predicate):
@@ -101,8 +114,20 @@ def holds(predicate: Predicate, files: Collection[str], *states: State) -> bool:
     """
     if isinstance(predicate, ActionProperty) and is_stuttering(*states):
         return True
+    return _truth(predicate, predicate.function, files, states)
+
+
+def begins_as_refined(refinement: Refinement, files: Collection[str], initial: State) -> bool:
+    """Return whether an initial state is one of the abstract spec, too; errors as of `holds`."""
+    return _truth(refinement, refinement.begins, files, (initial,))
+
+
+def _truth(
+    predicate: Predicate, function: Callable[..., bool], files: Collection[str], states: Sequence[State]
+) -> bool:
+    """The value of a function of `predicate`, with errors as `holds` raises them."""
     try:
-        truth = predicate.function(*states)
+        truth = function(*states)
     except Exception as error:
         raise _as_kind(predicate, blamed(error, files)) from error
     if truth is True or truth is False:

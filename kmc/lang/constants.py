@@ -23,7 +23,17 @@ from kmc.lang.idents import Ident, ident_class
 from kmc.lang.naming import snake_case
 from kmc.lang.showing import shown
 from kmc.lang.tla import shortened
-from kmc.lang.types import BoolType, EnumType, IdentType, IntType, MessageBagType, MessageSetType, Type, as_type
+from kmc.lang.types import (
+    BoolType,
+    EnumType,
+    IdentMeta,
+    IdentType,
+    IntType,
+    MessageBagType,
+    MessageSetType,
+    Type,
+    as_type,
+)
 from kmc.model_files.model_file import Assignment
 from kmc.model_files.raw_values import ModelValue, Raw, RawOperator, RawSet, render_raw
 
@@ -56,12 +66,27 @@ class Constant:
 
 @dataclass(slots=True)
 class ConstantTable:
-    """The constants of one model while its spec is being executed."""
+    """The constants of one model while its spec is being executed.
+
+    Specs of which one refines the other share the constants that both declare; `owners` are the specs that declared
+    one.
+    """
 
     given: Mapping[str, Assignment]
     share: Share | None = None
     declared: dict[str, Constant] = field(default_factory=dict)
     missing: list[str] = field(default_factory=list)
+    owner: str = ""
+    owners: dict[str, set[str]] = field(default_factory=dict)
+
+    @contextmanager
+    def declared_in(self, owner: str) -> Iterator[None]:
+        """Let the body declare constants for the spec `owner` that the spec of the model refines; '' for that spec."""
+        before, self.owner = self.owner, owner
+        try:
+            yield
+        finally:
+            self.owner = before
 
 
 _TABLE: ContextVar[ConstantTable] = ContextVar("kmc_constants")
@@ -91,8 +116,9 @@ def constant(name: str, domain: Any, meaning: str, default: Any = _UNSET) -> Any
     if not (type(name) is str and name.isidentifier() and type(meaning) is str):
         advice = 'write constant("Name", Int(1, 9), "what it means")'
         raise SpecError("KMC166", "a constant needs a name and a meaning, both in quotes", help=advice)
-    if name in table.declared:
+    if table.owner in table.owners.setdefault(name, set()):
         raise SpecError("KMC162", f"constant '{name}' is declared twice", help="give each its own name")
+    table.owners[name].add(table.owner)
     _check_domain(name, domain)
     assignment = table.given.get(name)
     raw = assignment.value if assignment else None
@@ -103,9 +129,13 @@ def constant(name: str, domain: Any, meaning: str, default: Any = _UNSET) -> Any
     elif default is not _UNSET:
         value = _default_value(table, name, domain, default)
     else:
-        table.missing.append(name)
+        table.missing.extend({name}.difference(table.missing))
         value = _stand_in(table, name, domain)
-    table.declared[name] = Constant(name, _in_words(domain), meaning, value, raw, default is not _UNSET)
+    known = table.declared.get(name)
+    if known is not None:
+        value = _shared(known, domain, value)
+    if known is None or not table.owner:
+        table.declared[name] = Constant(name, _in_words(domain), meaning, value, raw, default is not _UNSET)
     return value
 
 
@@ -124,6 +154,20 @@ def spawned(name: str, count: int, *, started: str | None = None) -> type[Ident]
         raise SpecError("KMC163", "started is the name of a field of State", help=advice)
     titles = tuple(str(ordinal) for ordinal in range(1, count + 1))
     return ident_class(name, titles, symmetric=started is not None, spawned=True, started=started)
+
+
+def _shared(known: Constant, domain: Any, value: Any) -> Any:
+    """The value of a constant that another spec has declared too: its identifiers are the same in both.
+
+    SpecError KMC721 if the other spec declares something that cannot be the same.
+    """
+    are_identifiers = isinstance(value, IdentMeta), isinstance(known.value, IdentMeta)
+    if not any(are_identifiers):
+        return value
+    if not all(are_identifiers) or value.symmetric != known.value.symmetric:
+        message = f"constant '{known.name}' is {_in_words(domain)} here, and {known.domain} in the other spec"
+        raise SpecError("KMC721", message, help="declare it alike in the spec and in the one that it refines")
+    return known.value
 
 
 def _check_domain(name: str, domain: Any) -> None:

@@ -157,6 +157,15 @@ def expression_at(text: str, written: ast.AST) -> ast.expr:
     return made
 
 
+def function_at(text: str, written: ast.AST) -> ast.FunctionDef:
+    """The tree of a function of kmc's own, all of it in the place of a node that the author wrote."""
+    (made,) = ast.parse(text).body
+    assert isinstance(made, ast.FunctionDef), "the text is that of a function"
+    for node in ast.walk(made):
+        placed_like(node, written)
+    return made
+
+
 def parameters(arguments: ast.arguments) -> Iterator[str]:
     """The names of the parameters of a function or lambda."""
     for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):

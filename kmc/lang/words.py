@@ -248,6 +248,7 @@ _DECLARATIONS = (
     ),
     LanguageWord("view", WordKind.DECLARATION, 'write spec.view("View", drop=["field"])', "VIEW"),
     LanguageWord("abstraction", WordKind.DECLARATION, "write @spec.abstraction", ""),
+    LanguageWord("refines", WordKind.DECLARATION, 'write @spec.refines("voting")', "PROPERTY Voting!Spec"),
     LanguageWord("symmetry", WordKind.DECLARATION, 'write spec.symmetry("Symmetry", Server)', "SYMMETRY"),
     LanguageWord("variables", WordKind.DECLARATION, 'write spec.variables({"tlaName": "field"})', "VARIABLES"),
 )

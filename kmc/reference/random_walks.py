@@ -123,6 +123,10 @@ class RandomWalks(ABC):
     def _broken_by(self, source: Any, successor: Any) -> str | None:
         """Return the first action property that a step breaks; KmcError where one has no truth value."""
 
+    def _broken_at_first(self, state: Any) -> str | None:
+        """Return the first property that an initial state breaks, before any step."""
+        return None
+
     @abstractmethod
     def _in_model(self, state: Any, source: Any) -> bool:
         """Return whether all constraints hold; `source` is None for an initial state."""
@@ -152,7 +156,7 @@ class RandomWalks(ABC):
             beginnings = self._beginnings()
             self._generated += len(beginnings)
             for state in beginnings:
-                self._check_state([TraceStep(state)])
+                self._check_first(TraceStep(state))
             beginnings = [state for state in beginnings if self._in_model(state, None)]
             for _ in range(self._options.count if beginnings else 0):
                 self._behaviour(beginnings[self._below(len(beginnings))])
@@ -217,6 +221,13 @@ class RandomWalks(ABC):
         if not steps and self._checks_deadlock:
             raise _Stop(Violation(Verdict.DEADLOCK, None, Trace(tuple(path))))
         return steps
+
+    def _check_first(self, first: TraceStep) -> None:
+        """Check an initial state."""
+        self._check_state([first])
+        broken = self._broken_at_first(first.state)
+        if broken is not None:
+            raise _Stop(Violation(Verdict.VIOLATION, broken, Trace((first,)), is_step=True))
 
     def _check_state(self, path: list[TraceStep]) -> None:
         """Check the last state of `path`, which has just been generated."""

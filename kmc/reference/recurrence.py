@@ -14,7 +14,7 @@ from kmc.errors import TraceError, did_you_mean
 from kmc.frontend.model import Model
 from kmc.frontend.temporal_problem import problem_of
 from kmc.invariants.kinds import Role, of_role
-from kmc.invariants.properties import Predicate, holds
+from kmc.invariants.properties import Predicate, Refinement, begins_as_refined, holds
 from kmc.lang.records import State
 from kmc.liveness.formulas import TemporalProperty
 from kmc.liveness.lasso_semantics import EndlessBehaviour
@@ -64,6 +64,8 @@ def fails_at_end(model: Model, name: str, states: Sequence[State], loop: int | N
     prop = property_called(model, name)
     if isinstance(prop, TemporalProperty):
         return _is_refuted(model, prop, states, loop)
+    if isinstance(prop, Refinement) and len(states) == 1:
+        return not begins_as_refined(prop, model.spec.files, states[0])
     (kind,) = (kind for kind in of_role(Role.CHECKED) if isinstance(prop, kind.declared))
     return len(states) >= kind.states and not holds(prop, model.spec.files, *states[-kind.states :])
 

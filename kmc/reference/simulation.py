@@ -9,7 +9,7 @@ from kmc.actions.relation import NextStateRelation, Step
 from kmc.errors import KmcError
 from kmc.frontend.model import Model
 from kmc.invariants.kinds import Role
-from kmc.invariants.properties import holds
+from kmc.invariants.properties import Refinement, begins_as_refined, holds
 from kmc.lang.order import sort_key
 from kmc.lang.records import State
 from kmc.reference.random_walks import RandomWalks, SimulationCounters, SimulationResult, WalkOptions
@@ -79,6 +79,13 @@ class _Simulation(RandomWalks):
                 return invariant.name
         self._unreached = [prop for prop in self._unreached if not holds(prop, files, state)]
         return None
+
+    def _broken_at_first(self, state: Any) -> str | None:
+        if self._start is not None:
+            return None
+        files = self._model.spec.files
+        refinements = (prop for prop in self._model.predicates(Role.CHECKED, 2) if isinstance(prop, Refinement))
+        return next((prop.name for prop in refinements if not begins_as_refined(prop, files, state)), None)
 
     def _broken_by(self, source: Any, successor: State) -> str | None:
         files = self._model.spec.files

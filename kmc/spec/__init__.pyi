@@ -73,6 +73,9 @@ class _Spec:
     def abstraction(self, function: _OfStates) -> _OfStates:
         """A function from a state to the state that stands for it, where a model chooses it."""
 
+    def refines(self, abstract: str) -> Callable[[_OfStates], _OfStates]:
+        """A function from a state to a state of another spec, whose steps every step must be."""
+
     def majority(self, function: _Majority) -> _Majority:
         """A helper that defines a majority, so that traces show which members were one."""
 

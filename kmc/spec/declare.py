@@ -24,6 +24,7 @@ from kmc.invariants.properties import (
     Invariant,
     Predicate,
     Reachable,
+    Refinement,
     SymmetrySet,
     View,
 )
@@ -54,7 +55,10 @@ STRONG = Fairness.STRONG
 
 @dataclass(slots=True)
 class Declarations:
-    """Everything that a spec has declared so far, in the order of declaration."""
+    """Everything that a spec has declared so far, in the order of declaration.
+
+    `refined` are the declarations of the specs that it refines, by their names.
+    """
 
     init: Callable[[], Iterator[Any]] | None = None
     actions: list[Action] = field(default_factory=list)
@@ -67,6 +71,7 @@ class Declarations:
     specification_names: tuple[str, ...] = ("Spec",)
     specifications: dict[str, Specification] = field(default_factory=dict)
     majorities: list[Callable[..., Any]] = field(default_factory=list)
+    refined: dict[str, Declarations] = field(default_factory=dict)
 
 
 _LOADING: ContextVar[Declarations] = ContextVar("kmc_declarations")
@@ -79,6 +84,16 @@ def declarations() -> Iterator[Declarations]:
     token = _LOADING.set(collected)
     try:
         yield collected
+    finally:
+        _LOADING.reset(token)
+
+
+@contextmanager
+def declared_in(collected: Declarations, abstract: str) -> Iterator[None]:
+    """Collect the declarations of the body for the spec `abstract`, which `collected` refines; '' for that itself."""
+    token = _LOADING.set(collected.refined.setdefault(abstract, Declarations()) if abstract else collected)
+    try:
+        yield
     finally:
         _LOADING.reset(token)
 
@@ -206,6 +221,25 @@ class SpecFacade:
             raise SpecError("KMC166", message, span, advice)
         _add(Abstraction(function.__name__, function, span, doc), span)
         return function
+
+    def refines(self, abstract: str) -> Callable[[F], F]:
+        """`@spec.refines("voting")`: a function from a state to a state of the spec `../voting`, TLA+'s refinement.
+
+        Each step must be a step of that spec or change nothing there, and each initial state one of its initial states.
+        """
+        _require_names(caller_span(), abstract)
+
+        def register(function: F) -> F:
+            span = definition_span(function)
+            if inspect.isgeneratorfunction(function):
+                message = f"{function.__name__} yields; a refinement mapping returns one state of {abstract}"
+                raise SpecError("KMC720", message, span, help="write return")
+            _require_parameters(function, 1, f"{function.__name__}(st)")
+            doc = inspect.getdoc(function) or ""
+            _add(Refinement(function.__name__, function, span, doc, abstract, function, function), span)
+            return function
+
+        return register
 
     def majority(self, function: F) -> F:
         """`@spec.majority`: a helper that defines a majority, so that traces show which members were one.

@@ -10,11 +10,13 @@ from kmc.frontend.model import Model
 from kmc.liveness.refutation_lines import fairness_lines
 from kmc.result import Cycle, Violation
 from kmc.story.explain.deciding_step import deciding_step
+from kmc.story.explain.refined_steps import AbstractRun, refinement_in
 from kmc.story.explain.refutation import for_people, missing_action
 from kmc.story.explain.why import why
 from kmc.story.parts.story import Story, StoryLoop
 from kmc.story.slice import sliced
 from kmc.story.tell import tell
+from kmc.story.watched import with_values
 
 
 def story_of(model: Model, violation: Violation, about: Mapping[str, str] | None = None) -> Story:
@@ -29,10 +31,23 @@ def story_of(model: Model, violation: Violation, about: Mapping[str, str] | None
             model.spec, violation.trace, about, back_to=cycle.back_to, closing=cycle.closing, fairness=fairness
         )
         story = replace(story, loop=with_beginning(story.loop, refutation.why if refutation is not None else ""))
+    story = beside_abstract(story, model, violation)
     explanation = why(model, violation)
     # A property of steps says itself what the step changes.
     step = "" if violation.is_step else missing_action(model, violation) or deciding_step(story, explanation)
     return sliced(replace(story, why=replace(explanation, step=step)), model, violation)
+
+
+def beside_abstract(story: Story, model: Model, violation: Violation) -> Story:
+    """The story of a refinement that fails with the abstract behaviour: its steps, and its variables first."""
+    refinement = refinement_in(model, violation)
+    if refinement is None:
+        return story
+    run = AbstractRun(model, refinement, [step.state for step in violation.trace.steps])
+    labels = (f"{run.name}: {label}" for label in run.labels())
+    steps = tuple(replace(step, abstract=label) for step, label in zip(story.steps, labels, strict=True))
+    values = run.named_values()
+    return with_values(replace(story, steps=steps), list(values[0]), values)
 
 
 def lines_for_people(cycle: Cycle) -> tuple[str, ...]:

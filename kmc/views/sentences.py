@@ -31,6 +31,7 @@ def happenings(story: Story, step: StoryStep) -> Iterator[str]:
         yield f"receives {message.name}, sent in state {message.sent_at}"
     yield from change_texts(story, step)
     yield from (f"a majority: {majority}" for majority in step.majorities)
+    yield from ([f"in the abstract spec, {step.abstract}"] if step.abstract else [])
     for number in step.sent:
         yield f"{step.has_sent} {story.message(number).name} {story.message(number).brief}"
     for number in step.lost:

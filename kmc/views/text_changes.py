@@ -96,6 +96,8 @@ def body_lines(shown: ShownStory, step: StoryStep) -> Iterator[TextLine]:
         yield line(" " * _INDENT, TextPiece(text_without_changes(shown, step), DIM))
     for majority in step.majorities:
         yield from wrapped([TextPiece("majority  ", DIM), TextPiece(majority)], shown.width, indent=_INDENT, hanging=8)
+    if step.abstract:
+        yield from wrapped([TextPiece(step.abstract, DIM)], shown.width, indent=_INDENT, hanging=8)
     yield from exchange_lines(shown, step)
 
 

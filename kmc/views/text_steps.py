@@ -149,6 +149,8 @@ def _parts(shown: ShownStory, step: StoryStep) -> Iterator[list[TextPiece]]:
     """The watched expressions, the changes of the table of processes, then the messages, then all other changes."""
     places = list(by_weight(shown_changes(step, shown.variables, shown.options.lanes), shown.story))
     watched = [place for place in places if place.variable in shown.story.watched]
+    if step.abstract:
+        yield [TextPiece(f"[{step.abstract}]", DIM)]
     if step.number == 1:
         for name in shown.story.watched:
             yield [TextPiece(f"{name} = {shown.names.of_text(in_words(step.variables[name]), 1)}")]

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from support.commands.cli_runner import kmc
-from support.pages.language import RUN, source_of
+from support.pages.language import RUN, examples, source_of
 from support.source_tree import ROOT
 
 DOCS = ROOT / "docs"
@@ -190,6 +190,9 @@ def written(folder: Path) -> None:
         (folder / name).mkdir()
         (folder / name / "spec.py").write_text(text, encoding="utf-8")
     (folder / "split").mkdir()
+    for example in examples():
+        if example.file:
+            (folder / f"{example.file}.py").write_text(example.text, encoding="utf-8")
     (folder / "split" / "types.py").write_text(TYPES, encoding="utf-8")
     (folder / "split" / "actions.py").write_text(ACTIONS, encoding="utf-8")
     for template in ("counter", "messages"):

@@ -19,7 +19,7 @@ from kmc.lang.tree import decorator_words, yields
 _Helper: TypeAlias = tuple[str, str]
 """The file of a function, and its name."""
 
-_PROPERTIES = frozenset([*(kind.name for kind in KINDS), "abstraction"])
+_PROPERTIES = frozenset([*(kind.name for kind in KINDS), "abstraction", "refines"])
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,12 +34,18 @@ DECORATORS = {
     "receive": "call",
     **{kind.name: "bare" for kind in KINDS},
     "abstraction": "bare",
+    "refines": "call",
     "majority": "bare",
     "liveness": "bare",
     "specification": "bare",
 }
 """The decorators of `spec`, and whether they are written with arguments."""
 _ACTION_OPTIONS = ("fair", "title", "next", "in_tla")
+_CALLS = {
+    "receive": ("a message type", 'write @spec.receive(VoteRequest) or @spec.receive(VoteRequest, s="dest")'),
+    "refines": ("the name of a spec in quotes", 'write @spec.refines("voting") for the spec ../voting'),
+}
+"""The decorators that are written with arguments: what they need, and how they are written."""
 _RENAMED_DECORATORS = {
     "transition_invariant": "action_property",
     "temporal": "liveness",
@@ -162,9 +168,10 @@ class _Checker:
             renamed = _RENAMED_DECORATORS.get(named.attr)
             advice = f"write @spec.{renamed}" if renamed else did_you_mean(named.attr, DECORATORS)
             self._refuse(node, "KMC138", message, advice)
-        if written == "call" and not isinstance(node, ast.Call):
-            advice = 'write @spec.receive(VoteRequest) or @spec.receive(VoteRequest, s="dest")'
-            self._refuse(node, "KMC138", "'receive' is used without a message type", advice)
+        is_named = isinstance(node, ast.Call) and (named.attr != "refines" or _is_of_one_text(node))
+        if written == "call" and not is_named:
+            lacking, advice = _CALLS[named.attr]
+            self._refuse(node, "KMC138", f"'{named.attr}' is used without {lacking}", advice)
         if written == "bare" and isinstance(node, ast.Call):
             advice = f"write @spec.{named.attr}"
             self._refuse(node, "KMC138", f"'{named.attr}' takes no arguments", advice)
@@ -346,3 +353,12 @@ def _makes_a_formula(node: ast.expr) -> bool:
 
 def _is_none(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
+
+
+def _is_of_one_text(node: ast.Call) -> bool:
+    """Return whether the only argument of a call is a literal text."""
+    match node:
+        case ast.Call(args=[ast.Constant(value=str())], keywords=[]):
+            return True
+        case _:
+            return False

@@ -15,7 +15,7 @@ from kmc.actions.relation import NextStateRelation
 from kmc.errors import InternalError, KmcError, Span, did_you_mean
 from kmc.frontend.model import Model
 from kmc.invariants.kinds import Role
-from kmc.invariants.properties import Predicate, holds, is_stuttering
+from kmc.invariants.properties import Predicate, Refinement, begins_as_refined, holds, is_stuttering
 from kmc.lang.records import State
 from kmc.reference.states.differences import differing_parts
 from kmc.reference.states.findings import error_rank
@@ -140,6 +140,10 @@ def _check_property(model: Model, violation: Violation) -> None:
     named = next((prop for prop in wanted if prop.name == violation.name), None)
     if named is None:
         _refuse(f"the model has no property {violation.name} of this kind")
+    if isinstance(named, Refinement) and len(states) == 1:
+        if begins_as_refined(named, model.spec.files, states[0]):
+            _refuse(f"the first state is one with which {named.abstract} begins, too")
+        return
     if violation.is_step and (len(states) < 2 or is_stuttering(*states[-2:])):
         _refuse(f"the trace has no last step that could violate {violation.name}")
     if holds(named, model.spec.files, *states[-2 if violation.is_step else -1 :]):

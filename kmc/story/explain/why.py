@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from kmc.frontend.model import Model
 from kmc.frontend.source_place import source_place
-from kmc.invariants.properties import Predicate
+from kmc.invariants.properties import Predicate, Refinement
 from kmc.lang.symbols import Symbol
 from kmc.liveness.formulas import TemporalProperty
 from kmc.result import Verdict, Violation
@@ -14,6 +15,7 @@ from kmc.story.explain.facts import Fact, clauses_of, compared_values, reproduce
 from kmc.story.explain.follow import FAILURES, Follower
 from kmc.story.explain.functions import source_of
 from kmc.story.explain.no_successor import why_fails_to_evaluate, why_stuck
+from kmc.story.explain.refined_steps import AbstractRun, why_not_refined
 from kmc.story.explain.refuted import why_refuted
 from kmc.story.explain.scopes import Binding, Context, Label, Wording
 from kmc.story.parts.story import Why
@@ -50,6 +52,9 @@ def why_fails(model: Model, prop: Predicate, *states: object) -> Why:
 
 def _of_property(model: Model, prop: Predicate, states: Sequence[object], explanation: Why) -> Why:
     """The reason why a property is false of these states; `explanation` if its definition cannot be followed."""
+    if isinstance(prop, Refinement):
+        run = AbstractRun(model, prop, states)
+        return replace(explanation, compared=run.possible(), sentence=why_not_refined(prop, run))
     wording = Wording(model.spec)
     definition = source_of(prop.function, model.spec.files)
     if definition is None:

@@ -77,7 +77,8 @@ class StoryStep:
     `actor` is the lane that acts, None if no single process does. `received`, `sent` and `lost` are numbers of
     messages. `doc` is the first line of the action's docstring, `place` its source place (`lock/spec.py:9`). A step
     that does not matter for the failure has `matters` False, and the reason in `note`. `variables` is the state that
-    the step leads to. `majorities` are lines: which votes the action counted as one.
+    the step leads to. `majorities` are lines: which votes the action counted as one. `abstract` is what the step is in
+    the spec that a refinement names: `voting: Vote(a1)`.
     """
 
     number: int
@@ -95,6 +96,7 @@ class StoryStep:
     matters: bool = True
     note: str = ""
     majorities: tuple[str, ...] = ()
+    abstract: str = ""
 
     @property
     def has_sent(self) -> str:

@@ -115,6 +115,7 @@ def step_data(step: StoryStep, values: Values) -> dict[str, Any]:
         "matters": step.matters,
         "note": step.note,
         "majorities": list(step.majorities),
+        "abstract": step.abstract,
         "state": {name: values.index(tree) for name, tree in step.variables.items()},
     }
 

@@ -37,6 +37,7 @@ const stepHeading = (story, step, view) => {
     step.doc && kmc.html("p", { class: "doc" }, step.doc, step.place && kmc.html("span", { class: "place" }, ` ${step.place}`)),
     !step.matters && kmc.html("p", { class: "remark" }, `Not needed for the failure${step.note ? `: ${step.note}` : ""}`),
     step.majorities.map((majority) => kmc.html("p", { class: "remark" }, "A majority: ", kmc.html("b", {}, majority))),
+    step.abstract && kmc.html("p", { class: "remark" }, "In the abstract spec, ", kmc.html("b", {}, kmc.arrows(step.abstract))),
     messageLine(story, step, view),
     leads && kmc.html("p", { class: "remark" }, loop.closing === null
       ? "From here on nothing happens any more."

@@ -18,7 +18,7 @@ PAGE = Path(__file__).parents[3] / "docs" / "language.md"
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 HEADER = re.compile(
-    r"# (?P<kind>world |spec\b|)(?P<world>\w*)(?: with (?P<given>(?:[^:]|:>)*))?"
+    r"# (?P<kind>world |file |spec\b|)(?P<world>\w*)(?: with (?P<given>(?:[^:]|:>)*))?"
     r"(?: under (?P<under>[^:]*))?(?:: (?P<expected>.*))?"
 )
 
@@ -40,7 +40,7 @@ class Example:
     """A Python block with what its first line says.
 
     `world` is the world it goes on from, or '' for a whole spec; `under` are the constraints, views and symmetry sets
-    that its model chooses.
+    that its model chooses. A `file` lies beside the folders of all specs of the page, under this name.
     """
 
     heading: str
@@ -50,6 +50,7 @@ class Example:
     under: tuple[str, ...]
     expected: str
     text: str
+    file: str = ""
 
 
 @cache
@@ -70,12 +71,13 @@ def read_example(block: Block) -> Example:
     assert header is not None, f"{block.heading}: '{first}' says neither what this is nor what must come out"
     return Example(
         heading=block.heading,
-        world=header["world"],
+        world="" if header["kind"] == "file " else header["world"],
         is_world=header["kind"] == "world ",
         given=listed(header["given"], ";"),
         under=listed(header["under"], ","),
         expected=header["expected"] or "",
         text=block.text,
+        file=header["world"] if header["kind"] == "file " else "",
     )
 
 
@@ -90,7 +92,7 @@ def examples() -> tuple[Example, ...]:
     return tuple(read_example(block) for block in blocks() if block.language == "python")
 
 
-RUN = [example for example in examples() if not example.is_world]
+RUN = [example for example in examples() if not example.is_world and not example.file]
 
 
 def world_of(example: Example) -> Example | None:
@@ -114,10 +116,20 @@ def constants_of(example: Example) -> list[Assignment]:
     return [parse_set(text) for text in (*(world.given if world else ()), *example.given)]
 
 
+def written(example: Example, folder: Path) -> Path:
+    """The file of an example, with the files of the page beside its folder."""
+    path = folder / "example" / "example.py"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(source_of(example), encoding="utf-8")
+    for other in examples():
+        if other.file:
+            (folder / f"{other.file}.py").write_text(other.text, encoding="utf-8")
+    return path
+
+
 def model_of(example: Example, folder: Path) -> Model:
     """The example as a model with all its invariants and action properties, deadlock not checked."""
-    path = folder / "example.py"
-    path.write_text(source_of(example), encoding="utf-8")
+    path = written(example, folder)
     model = replace(bind_all(path, constants_of(example)), deadlock=False)
     chosen = [model.spec.properties[name] for name in example.under]
     views = [declared for declared in chosen if isinstance(declared, View)]

@@ -13,7 +13,7 @@ from kmc.compiler.checks.kinds.kinds_of_expressions import evaluate
 from kmc.compiler.values.scope import syntax
 from kmc.errors import EvaluationError
 from kmc.frontend.loader import Spec
-from kmc.invariants.properties import Predicate
+from kmc.invariants.properties import Predicate, Refinement
 
 _Found: TypeAlias = tuple[tuple[str, int, str], ...]
 _last: tuple[Spec, _Found] | None = None
@@ -35,6 +35,8 @@ def _checked(spec: Spec) -> _Found:
     for action in (*spec.actions, *spec.other_actions):
         inference.called(action.function, _arguments(action, state), Giving(action.title, initial=False))
     for prop in spec.properties.values():
+        if isinstance(prop, Refinement):
+            _mapping(inference, prop, of_shapes(spec.refined[prop.abstract].state_class))
         if isinstance(prop, Predicate):
             _property(inference, prop, state)
         elif isinstance(prop, Abstraction):
@@ -57,6 +59,16 @@ def _abstraction(inference: Inference, abstraction: Abstraction, state: Kinds) -
         message = f"{abstraction.name} gives {in_words(kinds)}, not a {inference.state.__name__}"
         advice = "return the whole state: return st.set(...)"
         refuse(EvaluationError("KMC273", message, help=advice), node, abstraction.span.path)
+
+
+def _mapping(inference: Inference, prop: Refinement, wanted: Kinds) -> None:
+    """Refuse a mapping that may give something else than a state of the abstract spec."""
+    node = syntax(prop.mapping)
+    kinds = inference.called(prop.mapping, {node.args.args[0].arg: of_shapes(inference.state)}).returns
+    if kinds is not None and wanted is not None and kinds - wanted:
+        message = f"{prop.name} gives {in_words(kinds)}, not a state of {prop.abstract}"
+        advice = f"return the State that {prop.abstract} declares"
+        refuse(EvaluationError("KMC276", message, help=advice), node, prop.span.path)
 
 
 def _property(inference: Inference, prop: Predicate, state: Kinds) -> None:
