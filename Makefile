@@ -75,8 +75,9 @@ golden: $(VENV)/.installed-test ## the golden cases above 50,000 states; takes l
 results: $(VENV)/.installed ## run the models that have no result yet, and write results/; takes long
 	$(BIN)/kmc report
 
-docs: $(VENV)/.installed-test ## write the pages that are generated: error codes, words of the language, findings, gallery, mechanisms
+docs: $(VENV)/.installed-test ## write the pages that are generated: error codes, words of the language, its reference card, findings, gallery, mechanisms
 	PYTHONPATH=tests $(BIN)/python -m support.pages.words
+	PYTHONPATH=tests $(BIN)/python -m support.pages.card
 	PYTHONPATH=tests $(BIN)/python -m support.pages.errors
 	PYTHONPATH=tests $(BIN)/python -m support.pages.findings
 

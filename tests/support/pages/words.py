@@ -31,14 +31,23 @@ def section() -> str:
 
 
 def _row(word: LanguageWord) -> str:
-    usage = word.usage.removeprefix("write ")
-    written = usage or f"{word.name}(...)"
-    return f"| `{word.name}` | {_code(written)} | {_code(word.tla)} |"
+    return f"| `{word.name}` | {code_cell(written_form(word))} | {code_cell(word.tla)} |"
 
 
-def _code(text: str) -> str:
-    """The text as code in a cell of a table, where a bar would end the cell."""
-    return f"<code>{text.replace('|', '&#124;').replace('<', '&lt;').replace('>', '&gt;')}</code>" if text else ""
+def written_form(word: LanguageWord) -> str:
+    """The form of a word in Python."""
+    return word.usage.removeprefix("write ") or f"{word.name}(...)"
+
+
+def code_cell(text: str) -> str:
+    """The text as code in a cell of a table, where a bar or the end of a line would end the cell."""
+    return f"<code>{'<br>'.join(map(_escaped, text.splitlines()))}</code>" if text else ""
+
+
+def _escaped(line: str) -> str:
+    shown = line.lstrip(" ")
+    indent = "&nbsp;" * (len(line) - len(shown))
+    return indent + shown.replace("|", "&#124;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def page_with_section(page: str) -> str:
