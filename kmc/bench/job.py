@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from kmc.engine.layout.search_outcome import SearchOutcome
 
 PYTHON, NATIVE = "python", "native"
-_WARM_UP_SHARE = 50
+WARM_UP_SHARE = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def main(request_path: str, answer_path: str) -> None:
     Path(answer_path).write_text(json.dumps({**asked, **measured}), encoding="utf-8")
 
 
-class _Clock:
+class Clock:
     """Wall time and CPU time of this process since it was made."""
 
     def __init__(self) -> None:
@@ -102,9 +102,9 @@ def _native(model: Model, request: Request) -> dict[str, Any]:
         # As `kmc check` searches: with the watch for what grows without bound.
         return Search(compiled.kernels, initial, settings, watch=PackedGrowthWatch(compiled)).run()
 
-    searched(max(1, request.states // _WARM_UP_SHARE))
+    searched(max(1, request.states // WARM_UP_SHARE))
     before = memory_bytes()
-    clock = _Clock()
+    clock = Clock()
     outcome = searched(request.states)
     spent = clock.read()
     average = average_bytes_per_state(outcome.growths, outcome.distinct, outcome.table_bytes)
@@ -144,9 +144,9 @@ def average_bytes_per_state(growths: Sequence[tuple[int, int]], distinct: int, t
 
 
 def _interpreted(model: Model, request: Request) -> dict[str, Any]:
-    Interpreter(model, Limits(states=max(1, request.states // _WARM_UP_SHARE)), view_order=fingerprint_order).run()
+    Interpreter(model, Limits(states=max(1, request.states // WARM_UP_SHARE)), view_order=fingerprint_order).run()
     before = memory_bytes()
-    clock = _Clock()
+    clock = Clock()
     limits = Limits(states=request.states, memory_bytes=request.memory_bytes)
     result = Interpreter(model, limits, view_order=fingerprint_order).run()
     spent = clock.read()

@@ -143,17 +143,17 @@ def _runs(requests: Mapping[str, Request], plan: Plan, folder: Path, tell: Tell)
             for kind, request in requests.items():
                 about = f" {kind}" if kind else ""
                 tell(f"run {attempt + 1} of {plan.runs} on {threads} thread{'s' * (threads > 1)}{about}")
-                measured.append({**_checked(run_job(replace(request, threads=threads), folder)), "kind": kind})
+                measured.append({**checked_run(run_job(replace(request, threads=threads), folder)), "kind": kind})
     return measured
 
 
 def _python(request: Request, folder: Path, tell: Tell) -> dict[str, Any]:
     tell("the interpreter")
     states = min(request.states, PYTHON_STATES)
-    return _checked(run_job(replace(request, engine=PYTHON, states=states), folder))
+    return checked_run(run_job(replace(request, engine=PYTHON, states=states), folder))
 
 
-def _checked(run: dict[str, Any]) -> dict[str, Any]:
+def checked_run(run: dict[str, Any]) -> dict[str, Any]:
     """A valid run: not interrupted, not ended by memory, without a failure."""
     if run["interrupted"]:
         raise KeyboardInterrupt

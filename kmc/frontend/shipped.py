@@ -17,7 +17,7 @@ from kmc.near_words import nearest
 
 MANIFEST_NAME = "models.toml"
 _OF_MODULES = tuple(
-    f"kmc {name}" for name in ("check", "simulate", "eval", "trace", "specs", "plan", "graph", "conform")
+    f"kmc {name}" for name in ("check", "simulate", "eval", "trace", "specs", "plan", "graph", "conform", "bench")
 )
 FOLDERS_MAX = 20_000
 """A folder with more folders in it is a disk, and not a place of specs: it is not searched to its end."""
@@ -56,11 +56,12 @@ def find_spec_root(name_or_path: str) -> Path:
             f"'{name_or_path}' is a TLA+ module, and this needs a spec in Python",
             help=f"{', '.join(_OF_MODULES[:-1])} and {_OF_MODULES[-1]} read TLA+ modules",
         )
-    raise CommandLineError(
-        "KMC605",
-        f"there is no spec '{name_or_path}'",
-        help=f"{did_you_mean(name_or_path, known)} (or give the path of a spec folder)",
-    )
+    module = path.with_suffix(".tla") if path.name else path
+    if is_there(module.is_file):
+        help = f"give the TLA+ module: kmc check {module}{f' {path}' if path.suffix == '.cfg' else ''}"
+    else:
+        help = f"{did_you_mean(name_or_path, known)} (or give the path of a spec folder)"
+    raise CommandLineError("KMC605", f"there is no spec '{name_or_path}'", help=help)
 
 
 def is_there(test: Callable[[], bool]) -> bool:

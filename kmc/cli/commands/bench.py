@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from kmc.bench.measured_runs import STATES, Plan, measure, require_memory
 from kmc.bench.simulated_driver import SIZES, measure_all
 from kmc.bench.tlc import Tlc, require_tlc, try_tlc
 from kmc.bench.whole_checks import Way, compare
+from kmc.cli.modules.module_argument import BENCH_OPTIONS, configuration_of, is_module, refuse_other_options
 from kmc.cli.options.completion import SPEC_TYPE
 from kmc.cli.options.shared_options import debug_option, json_option
 from kmc.cli.text.console import say, show, stderr, table
@@ -117,7 +118,8 @@ def bench(words: tuple[str, ...], /, **given: Any) -> int:
     them, or the name of any model. Every run is a fresh process that warms up
     first; the file has all runs, the machine with its load, and the commit.
 
-    With --shards or --spark, BENCHMARK is a model, by default `smoke`.
+    With --shards or --spark, BENCHMARK is a model, by default `smoke`. SPEC may be a TLA+ module, and BENCHMARK its
+    .cfg file: the interpreter is measured, on up to 20,000 states.
 
     `kmc bench driver simulated` measures the driver of a search on a cluster:
     its CPU time and memory for a level of many tasks and shards, whose
@@ -125,6 +127,9 @@ def bench(words: tuple[str, ...], /, **given: Any) -> int:
     """
     if (given["spec"], given["benchmark"]) == SIMULATED:
         return _simulated(given)
+    if is_module(given["spec"]):
+        refuse_other_options(click.get_current_context(), BENCH_OPTIONS)
+        return _of_module(given, words or ())
     if given["sizes"]:
         raise click.UsageError("--size belongs to: kmc bench driver simulated")
     if given["shards"] is not None or given["masters"]:
@@ -147,6 +152,31 @@ def bench(words: tuple[str, ...], /, **given: Any) -> int:
         return ExitStatus.INTERRUPTED
     if given["as_json"]:
         say(json.dumps({"benchmarks": measurements}, indent=2))
+    return ExitStatus.OK
+
+
+def _of_module(given: Mapping[str, Any], words: Sequence[str]) -> int:
+    """Measure the interpreter on a TLA+ module; BENCHMARK is its `.cfg` file."""
+    # Imported here, because benchmarks of specs in Python do not need the layer of TLA+.
+    from kmc.checking.modules.module_benchmark import measure_module
+
+    path = Path(given["spec"])
+    configuration = configuration_of(given["spec"], given["benchmark"])
+    with StatusLine(stderr(), quiet=given["quiet"]) as line:
+
+        def tell(text: str) -> None:
+            line.update(f"Measuring {path.stem}: {text}.")
+
+        try:
+            measured = measure_module(path, configuration, given["states"], given["runs"], words, tell)
+        except KeyboardInterrupt:
+            show(["Interrupted: nothing is written."], stderr())
+            return ExitStatus.INTERRUPTED
+    measured["path"] = str(_written(measured, Path(given["out"]) / f"{measured['benchmark']}.json"))
+    if given["as_json"]:
+        say(json.dumps({"benchmarks": [measured]}, indent=2))
+    else:
+        show(_lines(measured))
     return ExitStatus.OK
 
 

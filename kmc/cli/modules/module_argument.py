@@ -34,6 +34,7 @@ CHECK_OPTIONS = frozenset(
     (*_SHARED, "max_depth", "max_states", "bounded_ok", "keep_going", "strict", "output", "junit", "levels")
 )
 NATIVE_OPTIONS = (CHECK_OPTIONS - {"start"}) | {"engine", "threads", "fingerprint_bits"}
+BENCH_OPTIONS = frozenset(("states", "runs", "out", "as_json", "quiet"))
 CONFORM_OPTIONS = frozenset(("limit", "as_json"))
 PLAN_OPTIONS = frozenset(("sets", "sample", "as_json", "quiet"))
 SIMULATE_OPTIONS = frozenset((*_SHARED, "seed", "depth", "number"))

@@ -6,6 +6,7 @@ mistakes, and every name of both is bound or is an error at its place.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -24,6 +25,9 @@ from kmc.tla.resolved.nodes import ApplyExpr, Expression, OperatorDefinition
 from kmc.tla.syntax.cursor import room_for_nesting
 from kmc.tla.syntax.modules import parse_expression_text
 from kmc.tla.syntax.tree import InstanceSyntax, ModuleSyntax
+
+_ALGORITHM = re.compile(r"--(fair\s+)?algorithm\b")
+_UNTRANSLATED = "the module has a PlusCal algorithm without its translation: let pcal.trans of TLC write that first"
 
 
 def load_model(
@@ -127,7 +131,8 @@ class _Loader:
         if not isinstance(entity, DefinitionEntity):
             known = [name for name, found in self._scope.names.items() if isinstance(found, DefinitionEntity)]
             message = f"{section} names '{word.text}', which the module does not define"
-            raise ModelError("KMC366", message, word.span, did_you_mean(word.text, known))
+            help_line = _UNTRANSLATED if _is_untranslated(self._library.files[0]) else did_you_mean(word.text, known)
+            raise ModelError("KMC366", message, word.span, help_line)
         definition = self._definition(entity)
         if definition.parameters:
             message = f"{section} names '{word.text}', which has parameters"
@@ -157,6 +162,12 @@ class _Loader:
             message = f"'{file.path}' names '{checked[0].text}', and no behaviours to check it on"
             raise ModelError("KMC368", message, checked[0].span, "add SPECIFICATION, or INIT and NEXT")
         return None
+
+
+def _is_untranslated(path: str) -> bool:
+    """Return whether a module has an algorithm of PlusCal and not its translation."""
+    text = Path(path).read_text(encoding="utf-8")
+    return _ALGORITHM.search(text) is not None and "BEGIN TRANSLATION" not in text
 
 
 class ExpressionReader:

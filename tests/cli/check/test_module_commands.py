@@ -163,3 +163,17 @@ class TestConform:
         refused = kmc("conform", POOL, str(DATA / "Pool.dot"), "--engine", "native")
         assert "error[KMC697]: --engine cannot be used" in refused.stderr
         assert kmc("conform", POOL, str(DATA / "Pool.cfg")).exit_code == 2
+
+
+@pytest.mark.slow
+def test_a_benchmark_of_a_module_has_its_runs_and_their_figures(tmp_path: Path) -> None:
+    words = ("bench", POOL, str(DATA / "PoolView.cfg"), "--runs", "1", "--out", str(tmp_path))
+    ran = kmc(*words)
+    assert ran.exit_code == 0
+    written = json.loads((tmp_path / "Pool-PoolView.json").read_text())
+    assert (written["benchmark"], len(written["runs"]), written["states_asked"]) == ("Pool-PoolView", 1, 20_000)
+    assert (written["python"]["generated"], written["python"]["distinct"]) == (25, 8)
+    assert str(DATA) not in json.dumps(written)
+    assert "interpreter" in ran.stdout
+    refused = kmc("bench", POOL, "--threads", "2")
+    assert (refused.exit_code, "error[KMC697]: --threads" in refused.stderr) == (2, True)

@@ -235,6 +235,27 @@ def test_a_module_or_a_model_that_does_not_exist_is_refused(tmp_path: Path) -> N
     assert (found.exit_code, "KMC696" in found.stderr) == (2, True)
 
 
+def test_a_name_without_its_ending_leads_to_the_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(LEASE, tmp_path)
+    assert "= help: give the TLA+ module: kmc check Lease.tla\n" in kmc("check", "Lease").stderr
+    assert "= help: give the TLA+ module: kmc check Lease.tla Lease.cfg\n" in kmc("check", "Lease.cfg").stderr
+    assert "give the TLA+ module" not in kmc("check", "Leas").stderr
+
+
+def test_an_algorithm_that_is_not_translated_is_said(tmp_path: Path) -> None:
+    text = (DATA / "Tower.tla").read_text()
+    before = text.partition("\\* BEGIN TRANSLATION")[0]
+    (tmp_path / "Tower.tla").write_text(f"{before}====\n")
+    shutil.copy(DATA / "Tower.cfg", tmp_path)
+    refused = kmc("check", str(tmp_path / "Tower.tla"), "--no-run-dir")
+    assert (refused.exit_code, "error[KMC366]" in refused.stderr) == (151, True)
+    assert "a PlusCal algorithm without its translation" in refused.stderr
+    (tmp_path / "Tower.tla").write_text(text)
+    (tmp_path / "Tower.cfg").write_text("SPECIFICATION Spek\n")
+    assert "did you mean 'Spec'?" in kmc("check", str(tmp_path / "Tower.tla"), "--no-run-dir").stderr
+
+
 def test_simulate_finds_the_violation_of_a_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     words = ("simulate", str(DATA / "Tower.tla"), "--seed", "1")
