@@ -89,6 +89,8 @@ TESTS = (
 )
 # Sequences of two ranges are equal, though the loops behind their ends go through other elements.
 EQUAL = "count(s == t for s in sequences(SLIPS, 2) for t in sequences({{Slip(n=1, by=None)}}, 2)) > 2"
+# A sequence may have an element twice, the set of its elements may not.
+ONCE = "any(len({{e for e in s}}) < len(s) for s in sequences(SLIPS, 2))"
 
 
 def drawn(chance: random.Random) -> str:
@@ -98,7 +100,7 @@ def drawn(chance: random.Random) -> str:
         change = f"{field}=x" if field else "n=len(x)"
         body = f"    for x in {text}:\n        yield st.set({change})\n"
         parts.append(f"\n\n@spec.action\ndef choose_{number}(st):\n{body}")
-    for number, text in enumerate([*chance.sample(TESTS, 6), EQUAL]):
+    for number, text in enumerate([*chance.sample(TESTS, 6), EQUAL, ONCE]):
         condition = text.format(k=chance.randint(0, 3), few=chance.randint(0, 2))
         parts.append(f"\n\n@spec.reachable\ndef goal_{number}(st):\n    return {condition}\n")
     return "".join(parts)
