@@ -185,14 +185,14 @@ def written(folder: Path) -> None:
     tutorial = re.findall(r"^```python\n(\"\"\".*?)^```$", (DOCS / "writing_a_spec.md").read_text(), re.M | re.S)
     specs = {f"tutorial_{number}": text for number, text in enumerate(tutorial)} | {"mistaken": MISTAKEN}
     assert "tutorial_0" in specs
-    specs |= {f"example_{number}": source_of(example) for number, example in enumerate(RUN)}
+    specs |= {f"taught/example_{number}": source_of(example) for number, example in enumerate(RUN)}
     for name, text in specs.items():
-        (folder / name).mkdir()
+        (folder / name).mkdir(parents=True)
         (folder / name / "spec.py").write_text(text, encoding="utf-8")
     (folder / "split").mkdir()
     for example in examples():
         if example.file:
-            (folder / f"{example.file}.py").write_text(example.text, encoding="utf-8")
+            (folder / "taught" / f"{example.file}.py").write_text(example.text, encoding="utf-8")
     (folder / "split" / "types.py").write_text(TYPES, encoding="utf-8")
     (folder / "split" / "actions.py").write_text(ACTIONS, encoding="utf-8")
     for template in ("counter", "messages"):
