@@ -35,7 +35,7 @@ from kmc.model_files.model_file import ModelFile
 from kmc.model_files.raw_values import ModelValue
 from kmc.spec.variables import Variable, VariableTable
 from kmc.tla.resolved.model import ResolvedModel
-from kmc.tla.resolved.nodes import OperatorDefinition
+from kmc.tla.resolved.nodes import ApplyExpr, OperatorDefinition
 from kmc.tla.resolved.property_parts import PartKind, PropertyPart, property_parts
 from kmc.tla.run.program import ModuleProgram, ModuleStep, Poll, State
 from kmc.tla.values.failures import failed_assertion
@@ -191,6 +191,8 @@ def _spec(module: ResolvedModel, program: ModuleProgram) -> Spec:
 
 def _constant(definition: OperatorDefinition, program: ModuleProgram) -> Constant:
     text = definition.name
+    if isinstance(definition.body, ApplyExpr) and isinstance(definition.body.operator, OperatorDefinition):
+        text = definition.body.operator.name
     if definition.body is not None and not definition.parameters:
         text = shown(tree_of(program.evaluate(definition.body, None)))
     return Constant(definition.name, "", "", text, ModelValue(text), False)

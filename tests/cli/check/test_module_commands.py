@@ -94,6 +94,14 @@ def test_specs_says_how_to_check_a_module_without_a_model(tmp_path: Path) -> Non
     assert "Traceback" not in missing.output
 
 
+def test_specs_names_the_definition_that_a_constant_operator_is(tmp_path: Path) -> None:
+    text = "---- MODULE Sums ----\nEXTENDS Naturals\nCONSTANT Joined(_, _)\nVARIABLE x\nPlus(a, b) == a + b\n"
+    (tmp_path / "Sums.tla").write_text(f"{text}Init == x = 0\nNext == x' = Joined(x, 1) % 3\n====\n")
+    (tmp_path / "Sums.cfg").write_text("CONSTANT Joined <- Plus\nINIT Init\nNEXT Next\n")
+    shown = [line.split() for line in kmc("specs", str(tmp_path / "Sums.tla")).stdout.splitlines()]
+    assert ["Joined", "=", "Plus"] in shown
+
+
 class TestConform:
     @pytest.mark.parametrize(("model", "edges"), [("Pool", 72), ("PoolSymmetry", 36)])
     def test_a_module_has_the_steps_that_tlc_dumped(self, model: str, edges: int) -> None:
