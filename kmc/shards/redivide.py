@@ -3,6 +3,9 @@ wants another.
 
 Rows and bits stay as they are: the bits of a level are read by the number of shards that answered it. Shards own ranges
 of scattered fingerprints, so a new shard gets whole old ones and parts of others.
+
+Invariant: a file is compared with its checksum before its fingerprints are copied. The copies have checksums of their
+own, so no later check can find that a fingerprint was changed before.
 """
 
 from __future__ import annotations
@@ -14,10 +17,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from kmc.engine.loops.checksums import WORD_MASK, checksum
 from kmc.engine.loops.outboxes import SCATTER
-from kmc.engine.native.memory import WORD_BYTES, Words
+from kmc.engine.native.memory import WORD_BYTES, Words, address_of
 from kmc.shards.files.store import FileWords, ShardStore, new_name
-from kmc.shards.level.merger import Merger
+from kmc.shards.level.merger import Merger, check_run
 from kmc.shards.level.run_state import RunState
 from kmc.shards.level.sharding import Sharding
 from kmc.shards.level.tasks import SortedRun
@@ -98,18 +102,24 @@ class _ShardInWork:
 
     def runs(self) -> tuple[SortedRun, ...]:
         """See `NewShard.run`."""
-        sources: Sources = [(self._store.read(run.name, run.words), run.count) for run in self._task.whole]
+        sources: Sources = [self._opened(run) for run in self._task.whole]
         for run in self._task.parts:
-            sources += self._part(self._store.read(run.name, run.words), run.count)
+            sources += self._part(*self._opened(run))
         sources.sort(key=_count)
         while len(sources) > 2:
             merged = self._merged(sources[:2])
             self._temporary.append(merged.name)
-            insort(sources, (self._store.read(merged.name, merged.words), merged.count), 2, key=_count)
+            insort(sources, self._opened(merged), 2, key=_count)
             del sources[:2]
         made = (self._merged(sources),) if sources else ()
         self._store.remove(self._temporary)
         return made
+
+    def _opened(self, run: SortedRun) -> tuple[FileWords, int]:
+        """The words of a run and the number of its fingerprints; SystemFault KMC551 if it is damaged."""
+        words = self._store.read(run.name, run.words)
+        check_run(run, words)
+        return words, run.count
 
     def _new_name(self) -> str:
         return new_name("run", self._task.division.level, self._task.shard)
@@ -125,14 +135,19 @@ class _ShardInWork:
         """
         name = self._new_name()
         self._temporary.append(name)
-        written, shards = 0, self._task.division.shards
+        shards = self._task.division.shards
+        written = words_written = words_sum = 0
         with self._store.writing(name) as out:
             for piece in self._pieces(words, count):
                 owned = np.ascontiguousarray(piece[owners(piece[:, 0], shards) == self._task.shard])
                 if len(owned):
                     out.write(owned.reshape(-1))
+                    words_sum += checksum(address_of(owned), owned.size, words_written)
                 written += len(owned)
-        return [(self._store.read(name, written * self._width), written)] if written else []
+                words_written += owned.size
+        # It is read as a whole, so it needs no index.
+        run = SortedRun(name, words_written, written, 0, words_sum & WORD_MASK)
+        return [self._opened(run)] if written else []
 
     def _pieces(self, words: FileWords, count: int) -> Iterator[Words]:
         fingerprints = words.array[: count * self._width].reshape(-1, self._width)

@@ -25,8 +25,9 @@ from kmc.reference.temporal.accepted_problem import accepted_problem
 from kmc.result import Limits, Result, Verdict
 from kmc.shards.executors.executor import ThreadExecutor
 from kmc.shards.level.sharding import Sharding
+from kmc.shards.level.tasks import SortedRun
 from kmc.shards.on_one_machine import sharded
-from kmc.shards.redivide import Redivision
+from kmc.shards.redivide import NewShard, Redivision
 
 TINY = Sharding(3, task_rows=2, segment_rows=1, slice_chunks=1, slots_min=8, piece=2, batch=2, chunk_rows=1)
 KINDS = ("rows", "bits", "run", "words", "run.json")
@@ -175,7 +176,7 @@ def test_known_states_are_checked_before_a_resumed_search_does_anything(
     files = {path: path.read_bytes() for path in directory.folder.glob("*-*")}
     work: list[str] = []
     monkeypatch.setattr(ThreadExecutor, "level", lambda *given: work.append("a level is made"))
-    # Runs that are divided anew get checksums of their own, so no later check would find the damage.
+    # A division copies runs into new ones with checksums of their own, so it comes after the check.
     monkeypatch.setattr(Redivision, "tasks", lambda *given: work.append("the runs are divided anew"))
     directory = RunDirectory.opened(tmp_path)
     with pytest.raises(SystemFault) as caught:
@@ -266,3 +267,25 @@ def _last_level(folder: Path, kind: str, damage: Damage) -> Damage:
         damage(newest, others)
 
     return strike
+
+
+@pytest.mark.usefixtures("compiled_once")
+@pytest.mark.parametrize("damage", RUN_DAMAGES)
+def test_known_states_that_were_damaged_before_a_division_are_one_error(
+    damage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory = RunDirectory.created(tmp_path, {})
+    tasks, divisions = Redivision.tasks, list[int]()
+
+    def damaged_tasks(self: Redivision, before: Sequence[Sequence[SortedRun]]) -> list[NewShard]:
+        divisions.append(len(before))
+        runs = sorted((run for shard in before for run in shard), key=lambda run: run.count)
+        RUN_DAMAGES[damage](directory.folder / runs[-1].name, ())
+        return tasks(self, before)
+
+    monkeypatch.setattr(Redivision, "tasks", damaged_tasks)
+    dividing = sharded(replace(TINY, shards=9, shards_first=2, shard_states=2, shard_states_max=2))
+    with pytest.raises(SystemFault, match="its checksum is wrong") as caught:
+        check_native(river(tmp_path / "spec"), Limits(), directory=directory, search_of=dividing)
+    directory.close()
+    assert (caught.value.code, divisions) == ("KMC551", [2])

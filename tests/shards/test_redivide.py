@@ -14,7 +14,9 @@ from support.faults.crashes import KILLED, dying_at, in_child
 from support.runs.shards import drop_rows, fingerprints_in, store_in, words_of
 
 from kmc.engine.files.run_directory import saved_manifest
+from kmc.errors import SystemFault
 from kmc.shards import redivide
+from kmc.shards.files.store import FileWords, FolderStore
 from kmc.shards.level.merger import Merger, check_run
 from kmc.shards.level.sharding import Sharding
 from kmc.shards.level.tasks import MergeTask, SortedRun
@@ -41,6 +43,25 @@ def test_a_shard_begins_where_the_one_before_ends(shards: int) -> None:
         assert found.tolist() == [shard - below for shard in range(1, shards)]
 
 
+Known = list[tuple[int, ...]]
+
+
+def known_in_shards(
+    store: FolderStore, shards: int, count: int, *, wide: bool
+) -> tuple[Known, list[tuple[SortedRun, ...]]]:
+    """Some fingerprints that a search knows, and their runs, of which each shard has two."""
+    rng = random.Random(shards * 100 + count)
+    merger = Merger(Sharding(1, piece=7), store, wide=wide, ranked=False)
+    known: Known = [tuple(rng.getrandbits(64) for _ in range(1 + wide)) for _ in range(count)]
+    own = owners(np.array([entry[0] for entry in known], np.uint64).view(np.int64), shards).tolist()
+    runs: list[tuple[SortedRun, ...]] = []
+    for shard in range(shards):
+        entries = [entry for entry, owner in zip(known, own, strict=True) if owner == shard]
+        first = merger.merge(MergeTask(1, shard, ()), [words_of(entries[: len(entries) * 3 // 4])])
+        runs.append(merger.merge(MergeTask(2, shard, first.runs), [words_of(entries)]).runs)
+    return known, runs
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("wide", [False, True])
 @pytest.mark.parametrize(("before", "after"), [(1, 4), (4, 1), (3, 5), (5, 3), (2, 2), (40, 1), (7, 64), (64, 7)])
@@ -48,17 +69,10 @@ def test_each_new_shard_has_the_fingerprints_that_it_owns(
     before: int, after: int, wide: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(redivide, "_PIECE", 16)  # so that runs are divided in several pieces
-    rng = random.Random(before * 100 + after)
     width = 1 + wide
     store = store_in(tmp_path)
     merger = Merger(Sharding(1, piece=7), store, wide=wide, ranked=False)
-    known = [tuple(rng.getrandbits(64) for _ in range(width)) for _ in range(500)]
-    own = owners(np.array([entry[0] for entry in known], np.uint64).view(np.int64), before).tolist()
-    runs: list[tuple[SortedRun, ...]] = []
-    for shard in range(before):
-        entries = [entry for entry, owner in zip(known, own, strict=True) if owner == shard]
-        first = merger.merge(MergeTask(1, shard, ()), [words_of(entries[: len(entries) * 3 // 4])])
-        runs.append(merger.merge(MergeTask(2, shard, first.runs), [words_of(entries)]).runs)
+    known, runs = known_in_shards(store, before, 500, wide=wide)
     names = set(store.names())
     tasks = Redivision(Sharding(1, piece=7), after, 3, wide).tasks(runs)
     divided = [pickle.loads(pickle.dumps(task)).run(store) for task in tasks]
@@ -72,6 +86,40 @@ def test_each_new_shard_has_the_fingerprints_that_it_owns(
         # The index leads to each of them.
         again = merger.merge(MergeTask(4, shard, divided[shard], store=False), [words_of(wanted)])
         assert (again.new, again.distinct) == (0, len(wanted))
+
+
+@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize(("before", "after"), [(3, 1), (1, 3), (2, 3)])
+def test_a_division_refuses_each_file_that_was_damaged_before_it_reads_the_file(
+    before: int, after: int, wide: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = store_in(tmp_path)
+    _, runs = known_in_shards(store, before, 30, wide=wide)
+    tasks = Redivision(Sharding(1, piece=7), after, 3, wide).tasks(runs)
+    read, opened = FolderStore.read, list[tuple[Path, bytes]]()
+
+    def read_damaged(self: FolderStore, name: str, words: int) -> FileWords:
+        path = tmp_path / name
+        opened.append((path, path.read_bytes()))
+        if len(opened) == damaged:
+            # A low bit of the first fingerprint: the order of a run and the owner of a fingerprint stay.
+            path.write_bytes(bytes([opened[-1][1][0] ^ 1]) + opened[-1][1][1:])
+        return read(self, name, words)
+
+    def divide() -> None:
+        for task in tasks:
+            task.run(store)
+
+    monkeypatch.setattr(FolderStore, "read", read_damaged)
+    damaged = 0
+    divide()
+    for damaged in range(1, len(opened) + 1):
+        opened.clear()
+        with pytest.raises(SystemFault, match="its checksum is wrong") as caught:
+            divide()
+        assert (caught.value.code, len(opened)) == ("KMC551", damaged)
+        path, before_damage = opened[-1]
+        path.write_bytes(before_damage)
 
 
 @pytest.mark.parametrize(("before", "after"), [(1, 4), (4, 1), (3, 5), (40, 7), (7, 64), (1000, 64), (64, 1000)])
