@@ -22,7 +22,7 @@ _BEGIN_AFTER_SECONDS = 0.2
 
 
 WAIT_FOR_THEM = {KERNELS_VARIABLE: "optimised"}
-"""The environment of a check that does not begin without them."""
+"""The environment with which a check waits for optimised kernels before it begins."""
 
 
 class OptimisedKernels:
@@ -35,7 +35,10 @@ class OptimisedKernels:
         self._is_done = False
 
     def arrived(self) -> KernelTable | None:
-        """The kernels when they are there, once; they are valid as long as this object lives."""
+        """Return the kernels at the first call after they have become ready, else None.
+
+        They are valid as long as this object lives.
+        """
         if self._is_done or time.monotonic() < self._begin:
             return None
         if self._process is None:

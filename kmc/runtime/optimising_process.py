@@ -57,7 +57,7 @@ class OptimisingProcess:
 
     @property
     def is_running(self) -> bool:
-        """Whether the process is at work."""
+        """Return whether the process is at work."""
         return self._process is not None and self._process.poll() is None
 
     def code(self) -> bytes:

@@ -1,7 +1,7 @@
 """Tasks on the files of a search: known fingerprints are checked and divided, and files removed.
 
-Invariant: tasks read and write the files, and the driver holds names and sums. So nothing here takes the driver a time
-that grows with the number of states.
+Invariant: tasks read and write the files, and the driver holds names and sums. So the time of the driver does not grow
+with the number of states.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from kmc.shards.redivide import Redivision
 Answer = TypeVar("Answer")
 
 CHECKED_WORDS = 1 << 23
-"""A task that checks runs gets runs until they have so many words: 64 MB."""
+"""The least number of words that a task checks, 64 MB; the last task checks the rest."""
 
 REMOVED_FILES = 1 << 9
 """The number of files that a task removes."""

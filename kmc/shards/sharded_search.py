@@ -424,7 +424,7 @@ class ShardedSearch(LevelSearch):
         """Go on with the shards that the known states fill; the levels keep the shards that they were made with."""
         sharding, before = self._sharding, self.state
         filled = sharding.shards_for(before.fingerprints, self._executor.slots)
-        # To have fewer shards because the search goes on with fewer slots is not worth its time.
+        # A search that goes on with fewer slots keeps its shards: a division would cost more than it saves.
         wanted = min(sharding.shards, max(filled, len(before.runs)))
         self.state = replace(before, shards=sharding.shards)
         if wanted != len(before.runs):

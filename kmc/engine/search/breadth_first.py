@@ -79,7 +79,10 @@ class LaterKernels(Protocol):
     """Kernels of the same model that are faster and not there yet."""
 
     def arrived(self) -> KernelTable | None:
-        """The kernels when they are there, once; they are valid as long as this object lives."""
+        """Return the kernels at the first call after they have become ready, else None.
+
+        They are valid as long as this object lives.
+        """
 
     def close(self) -> None:
         """End the work on them."""
@@ -155,7 +158,7 @@ class Search(LevelSearch):
             self._later.close()
 
     def _poll(self) -> None:
-        """Go on with later kernels, too, if they have arrived."""
+        """Poll, and change to the later kernels if they are ready."""
         super()._poll()
         if self._later is None or self._stopping:
             return
