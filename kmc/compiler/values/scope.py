@@ -156,18 +156,6 @@ def is_spec_function(value: object) -> bool:
     return hasattr(value, "__code__") and "__kmc_set__" in getattr(value, "__globals__", {})
 
 
-def is_injective(node: ast.SetComp) -> bool:
-    """Whether different choices always give different elements: the choice itself, or a record that holds it."""
-    targets = [generator.target for generator in node.generators]
-    names = {target.id for target in targets if isinstance(target, ast.Name)}
-    if len(names) != len(targets):
-        return False
-    if isinstance(node.elt, ast.Name):
-        return names == {node.elt.id}
-    values = [keyword.value for keyword in node.elt.keywords] if isinstance(node.elt, ast.Call) else []
-    return names <= {value.id for value in values if isinstance(value, ast.Name)}
-
-
 def lookup(scope: Scope, name: str) -> Value | None:
     """The value of `name` in a scope; None if it has none."""
     if name in scope.locals:
