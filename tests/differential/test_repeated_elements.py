@@ -54,6 +54,18 @@ def init():
 """
 # A number, and its value in the first state, where all slips are equal.
 NUMBERS = (
+    ("count(True for f in functions(st.at, st.s))", 1),
+    ("count(True for f in functions(Seat, st.m.values()))", 1),
+    ("count(True for f in functions(Seat, [e for e in st.s]))", 1),
+    ("count(True for f in functions(Seat, (e for e in st.s)))", 1),
+    ("count(True for f in functions(Seat, st.s if st.n < 2 else [ONE, ONE]))", 1),
+    ("count(True for f in functions(Seat, functions(st.at, st.s)))", 1),
+    ("count(True for f in functions(Seat, st.o))", 1),
+    ("count(True for f in functions([1, 1, 2], st.at))", 4),
+    ("len({f for f in functions(Seat, st.s)})", 1),
+    ("count(True for q in sequences(st.s, 2))", 3),
+    ("count(True for q in sequences(st.m.values(), 1))", 2),
+    ("count(True for q in sequences([], 2))", 1),
     ("sum({parity(n=k) for k in range(0, 4)})", 1),
     ("len({halved(n=k, by=i) for k in range(0, 4) for i in st.at})", 4),
     ("sum({max({e.n for e in st.s}, default=k) for k in range(0, 3)})", 1),
@@ -63,7 +75,11 @@ NUMBERS = (
     ("len({e.set(n=k) for k in range(0, 4) for e in {ONE, Slip(n=2, by=None)}})", 4),
 )
 # A choice, and its steps in the first state.
-CHOICES = (("for k in {parity(n=k) for k in range(0, 4)}:\n        yield st.set(n=k)", 2),)
+CHOICES = (
+    ("for f in functions(st.at, st.s):\n        yield st.set(m=f)", 1),
+    ("for q in sequences(st.s, 2):\n        yield st.set(s=q)", 3),
+    ("for k in {parity(n=k) for k in range(0, 4)}:\n        yield st.set(n=k)", 2),
+)
 
 
 @pytest.mark.parametrize(("text", "value"), NUMBERS)

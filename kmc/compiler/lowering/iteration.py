@@ -17,7 +17,7 @@ from kmc.compiler.lowering.lazy_collections import each_different, each_lazy, pi
 from kmc.compiler.lowering.map_literals import as_map, map_kind
 from kmc.compiler.lowering.network_entries import among
 from kmc.compiler.lowering.network_operations import each_message
-from kmc.compiler.lowering.repeats import may_repeat
+from kmc.compiler.lowering.repeats import may_repeat, repeats
 from kmc.compiler.lowering.set_ranges import each_function, each_sequence
 from kmc.compiler.values.code import Draft, Origin
 from kmc.compiler.values.keys import key_code, key_value
@@ -210,8 +210,9 @@ def _each_of(low: Lowering, whole: Packed | Stored, declared: Type, body: Body, 
 
 
 def _settled(low: Lowering, whole: Value, node: Origin) -> Value:
-    """A collection as a set in words, if it can be one."""
-    return as_collection(low, whole, node) if isinstance(whole, Numbers) else materialize(low, whole, node)
+    """Each element of a collection once: a set in words, if it can be one."""
+    is_listed = isinstance(whole, Numbers) or repeats(low, whole)
+    return as_collection(low, whole, node) if is_listed else materialize(low, whole, node)
 
 
 def _subsets(low: Lowering, whole: Value, body: Body, node: Origin) -> None:
