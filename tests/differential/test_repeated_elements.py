@@ -26,6 +26,19 @@ class Slip(Record):
     by: Opt[Seat]
 
 
+class Pair(Record):
+    seats: Set[Seat]
+
+
+class Single(Record):
+    seat: Seat
+
+
+class Member(Record):
+    pair: Pair
+    seat: Seat
+
+
 class State(Record):
     n: Int(0, 40)
     at: Set[Seat]
@@ -72,6 +85,11 @@ NUMBERS = (
     ("len({Slip(n=k // 2, by=i) for k in range(0, 4) for i in st.at})", 4),
     ("len({Slip(n=k, by=i) for k in range(0, 4) for i in st.at})", 8),
     ("len({ONE.set(n=k) for k in range(0, 4)})", 4),
+    (
+        "len({Member(pair=p, seat=i)"
+        " for p in {Pair(seats=st.at)} | {Single(seat=j) for j in Seat} if isinstance(p, Pair) for i in p.seats})",
+        2,
+    ),
     ("len({e.set(n=k) for k in range(0, 4) for e in {ONE, Slip(n=2, by=None)}})", 4),
 )
 # A choice, and its steps in the first state.

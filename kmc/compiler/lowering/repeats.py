@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 
+from kmc.compiler.ir import build as x
 from kmc.compiler.lowering.context import Lowering
 from kmc.compiler.values.scope import Scope, lookup, python_value
 from kmc.compiler.values.value import (
@@ -95,6 +96,9 @@ def _runs_over_repeats(low: Lowering, comprehension: Comprehension) -> bool:
     """Return whether a collection that a comprehension runs over may have an element twice."""
     generators, scope, found = comprehension.node.generators, comprehension.scope.child(), [False]
 
+    def may_hold(test: ast.expr) -> bool:
+        return low.truth(low.evaluate(test, scope), test) != x.ZERO
+
     def level(depth: int) -> None:
         generator = generators[depth]
         source = low.evaluate(generator.iter, scope)
@@ -103,7 +107,9 @@ def _runs_over_repeats(low: Lowering, comprehension: Comprehension) -> bool:
 
             def item(value: Value) -> None:
                 low.assign(generator.target, value, scope)
-                level(depth + 1)
+                # Only a value that may pass the tests needs the fields that inner collections are read from.
+                if all(may_hold(test) for test in generator.ifs):
+                    level(depth + 1)
 
             low.each(source, item, generator.iter, once=False)
 
