@@ -1,4 +1,4 @@
-"""Equal elements of sequences, of values of maps and of comprehensions: compiled code has each of them once in a set.
+"""Equal elements of sequences, of values of maps and of comprehensions, each once in a set; and ranges of no elements.
 
 The interpreter's number is given by hand; compiled code is compared with the interpreter on every initial state.
 """
@@ -48,6 +48,7 @@ class State(Record):
 
 
 ONE = Slip(n=1, by=None)
+NONE = frozenset()
 
 
 def parity(n):
@@ -79,6 +80,11 @@ NUMBERS = (
     ("count(True for q in sequences(st.s, 2))", 3),
     ("count(True for q in sequences(st.m.values(), 1))", 2),
     ("count(True for q in sequences([], 2))", 1),
+    ("count(True for f in functions(Seat, NONE))", 0),
+    ("count(True for f in functions(st.at, NONE))", 0),
+    ("count(True for f in functions(st.at, range(3, 3)))", 0),
+    ("count(True for f in functions(st.at, functions(Seat, NONE)))", 0),
+    ("count(True for q in sequences(functions(Seat, NONE), 2))", 1),
     ("sum({parity(n=k) for k in range(0, 4)})", 1),
     ("len({halved(n=k, by=i) for k in range(0, 4) for i in st.at})", 4),
     ("sum({max({e.n for e in st.s}, default=k) for k in range(0, 3)})", 1),
@@ -96,6 +102,7 @@ NUMBERS = (
 CHOICES = (
     ("for f in functions(st.at, st.s):\n        yield st.set(m=f)", 1),
     ("for q in sequences(st.s, 2):\n        yield st.set(s=q)", 3),
+    ("for f in functions(st.at, NONE):\n        yield st.set(m=f)", 0),
     ("for k in {parity(n=k) for k in range(0, 4)}:\n        yield st.set(n=k)", 2),
 )
 

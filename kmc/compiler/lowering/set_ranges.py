@@ -31,7 +31,7 @@ from kmc.compiler.values.value import (
 )
 from kmc.compiler.values.value_types import FreeMap, FreeSeq
 from kmc.lang.tree import expression_at
-from kmc.lang.types import BoolType, MapType, SeqType, SetType, Type
+from kmc.lang.types import MapType, SeqType, SetType, Type
 from kmc.runtime.state_layout import key_count, layout_of
 
 _ROUNDS_MAX = 1 << 31
@@ -60,6 +60,11 @@ def each_function(low: Lowering, whole: AllFunctions, body: Body, node: Origin) 
     pool = _pool(low, whole.values, node)
     inner = whole.keys.type.element
     mask = low.code.keep(words(whole.keys)[0], "keys")
+    if pool is None:
+        has_no_key = x.eq(mask, x.ZERO)
+        if has_no_key != x.ZERO:
+            low.code.branch(has_no_key, low.code.capture(lambda: body(MapItems(()))))
+        return
     full = x.low_mask(key_count(inner))
     declared = FreeMap(inner, pool.kind, total=mask == full)
     start: list[Expr] = [x.ZERO] * layout_of(declared).words
@@ -87,11 +92,11 @@ def each_function(low: Lowering, whole: AllFunctions, body: Body, node: Origin) 
 
 def each_sequence(low: Lowering, whole: AllSequences, body: Body, node: Origin) -> None:
     """Call `body` with every sequence."""
-    if isinstance(whole.elements, EmptySet) or whole.longest <= 0:
+    pool = _pool(low, whole.elements, node) if whole.longest > 0 else None
+    if pool is None:
         if whole.longest >= 0:
             body(SeqLiteral(()))
         return
-    pool = _pool(low, whole.elements, node)
     declared = FreeSeq(pool.kind, whole.longest)
 
     def of_length(length: Expr) -> None:
@@ -137,8 +142,11 @@ def _each_of(
     low.repeated(pool.most, lambda: low.code.count_up(x.ZERO, stop, one, "element"))
 
 
-def _pool(low: Lowering, elements: Value, node: Origin) -> _Pool:
-    """The elements of a set in words by their numbers; of any other collection by their places in a list of them."""
+def _pool(low: Lowering, elements: Value, node: Origin) -> _Pool | None:
+    """The elements of a set in words by their numbers; of any other collection by their places in a list of them.
+
+    None for a collection that is empty in every state.
+    """
     if isinstance(elements, Packed | Stored) and isinstance(elements.type, SetType):
         inner = elements.type.element
         mask = low.code.keep(words(elements)[0], "values")
@@ -152,7 +160,7 @@ def _pool(low: Lowering, elements: Value, node: Origin) -> _Pool:
         )
     listed = as_listed(low, elements, node)
     if listed is None:
-        return _Pool(BoolType(), x.ZERO, 0, lambda index: (x.ZERO, EmptySet()))
+        return None
     assert isinstance(listed.type, SeqType)
     length = low.code.keep(array_head(listed), "size")
     return _Pool(listed.type.element, length, listed.type.capacity, lambda index: (x.ONE, element(listed, index)))
