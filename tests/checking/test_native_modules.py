@@ -227,6 +227,22 @@ class TestFaults:
         assert counter().result.counters.distinct == 41
         assert spec.read_text() == text
 
+    def test_a_comment_that_looks_like_a_constant_of_the_command_line_has_another_key(self, tmp_path: Path) -> None:
+        path = tmp_path / "Given.tla"
+        path.write_text(
+            "---- MODULE Given ----\nEXTENDS Naturals\nCONSTANT N\nVARIABLE n\n"
+            "Init == n = 0\nNext == n' = (n + 1) % N\n====\n"
+        )
+        configuration = path.with_suffix(".cfg")
+
+        def states(comment: str, sets: tuple[str, ...] = ()) -> int:
+            configuration.write_text(f"{comment}INIT Init\nNEXT Next\nCONSTANT N = 2\n")
+            request = ModuleRequest(path, configuration, sets, engine=Engine.NATIVE)
+            return check_module(request).result.counters.distinct
+
+        assert states("", ("N=5",)) == 5
+        assert states("\\* --set N=5\n") == 2
+
     def test_a_record_that_cannot_be_read_is_not_used(self, counter: Callable[..., Outcome], cache: Path) -> None:
         counter()
         (record,) = cache.rglob("translation.json")

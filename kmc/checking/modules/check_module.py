@@ -162,9 +162,9 @@ def _searched(request: ModuleRequest, module: CheckedModule, progress: Callable[
     # Imported here: the interpreter needs neither numpy nor the compiler, whose imports take a third of a second.
     from kmc.checking.modules.native_search import NativeModuleSearch, NativeOptions
 
-    options = NativeOptions(
-        request.threads or usable_cpus(), request.fingerprint_bits, configuration_text(request), request.note
-    )
+    # Each in a part of its own: a line of the `.cfg` file may look like a constant of the command line.
+    given = (_cfg_text(request), *request.sets)
+    options = NativeOptions(request.threads or usable_cpus(), request.fingerprint_bits, given, request.note)
     return NativeModuleSearch(module, limits, options, request.keep_going, progress).run()
 
 
@@ -210,6 +210,9 @@ def _false_postcondition(module: CheckedModule, result: Result) -> Iterator[str]
 
 def configuration_text(request: ModuleRequest) -> str:
     r"""Return the text of the `.cfg` file, with the constants of `--set` as comments."""
+    return "".join(f"\\* --set {given}\n" for given in request.sets) + _cfg_text(request)
+
+
+def _cfg_text(request: ModuleRequest) -> str:
     path = request.configuration
-    text = path.read_text(encoding="utf-8") if path is not None else ""
-    return "".join(f"\\* --set {given}\n" for given in request.sets) + text
+    return path.read_text(encoding="utf-8") if path is not None else ""

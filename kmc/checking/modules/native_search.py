@@ -50,7 +50,7 @@ class NativeOptions:
 
     threads: int = 1
     fingerprint_bits: Literal[64, 128] = 64
-    configuration: str = ""
+    configuration: tuple[str, ...] = ()
     note: Callable[[str], None] = lambda text: None
 
 
@@ -174,7 +174,7 @@ def _refused(error: SpecError, translation: NativeTranslation, module: Span) -> 
 
 
 @contextmanager
-def _cache(module: CheckedModule, configuration: str) -> Iterator[TranslationCache]:
+def _cache(module: CheckedModule, configuration: tuple[str, ...]) -> Iterator[TranslationCache]:
     """Yield the cache of a module's translations; a folder of this check where none can be kept."""
     key = translation_key(module.program, configuration)
     kept = cache_folder()

@@ -31,7 +31,7 @@ from kmc.tla.translate.translated import TranslatedModel, translate_model, used_
 from kmc.tla.values.kinds import TlaModelValue
 
 _RECORD_FILE = "translation.json"
-_FORMAT = 1
+_FORMAT = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,16 +108,21 @@ def translate_for_native(
     return cache.write(translated, widening.bits)
 
 
-def translation_key(program: ModuleProgram, configuration: str) -> str:
-    """Return the key of a module with the text of its model, the constants of the command line included."""
+def translation_key(program: ModuleProgram, configuration: Sequence[str]) -> str:
+    """Return the key of a module with the parts of its model: the text of the `.cfg` file, and each `--set`."""
     digest = sha256()
-    for path in dict.fromkeys((program.model.path, *program.model.files)):
-        file = Path(path)
-        text = file.read_bytes() if file.is_file() else b""
-        for part in (path.encode(), text):
-            digest.update(len(part).to_bytes(8, "little") + part)
-    digest.update(f"{configuration}\0{_FORMAT}".encode() + _digest_of_translator())
+    files = dict.fromkeys((program.model.path, *program.model.files))
+    for part in (str(len(files)), *files, *configuration, str(_FORMAT)):
+        _add_part(digest, part.encode())
+    for file in map(Path, files):
+        _add_part(digest, file.read_bytes() if file.is_file() else b"")
+    _add_part(digest, _digest_of_translator())
     return digest.hexdigest()
+
+
+def _add_part(digest: Any, part: bytes) -> None:
+    """Add a part behind its length, so that no text of one part is read as the beginning of another."""
+    digest.update(len(part).to_bytes(8, "little") + part)
 
 
 @cache
@@ -159,7 +164,7 @@ def _record(translated: TranslatedModel, digest: str, widening: int) -> dict[str
         "widening": widening,
         "names": translated.names,
         "atoms": {name: [_atom_record(atom) for atom in atoms] for name, atoms in decoder.atoms.items()},
-        "records": {name: [list(key.fields), key.kinds] for name, key in decoder.records.items()},
+        "records": {name: [list(key.fields), key.is_tuple] for name, key in decoder.records.items()},
         "fields": list(decoder.fields),
         "files": files,
         "places": [None if place is None else _place_record(place, files) for place in places],
@@ -181,7 +186,7 @@ def _atom(record: Sequence[str]) -> Atom:
 
 def _read(root: Path, record: Mapping[str, Any]) -> NativeTranslation:
     atoms = {name: tuple(map(_atom, members)) for name, members in record["atoms"].items()}
-    records = {name: RecordKey(tuple(fields), kinds) for name, (fields, kinds) in record["records"].items()}
+    records = {name: RecordKey(tuple(fields), is_tuple) for name, (fields, is_tuple) in record["records"].items()}
     files = record["files"]
     places = [None if one is None else Span(files[one[0]], *one[1:]) for one in record["places"]]
     decoder = Decoder(atoms, records, tuple(record["fields"]))

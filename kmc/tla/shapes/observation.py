@@ -220,6 +220,6 @@ def _settled_sequence(shape: SequenceShape, records: RecordTable, *, in_set: boo
         return SequenceShape(settled(shape.element, records), shape.shortest, shape.longest)
     items = [settled(item, records) for item in shape.items]
     if in_set or (len({type(item) for item in items}) > 1 and not is_function):
-        return records.add(tuple_key(items), items)
+        return records.add(tuple_key(len(items)), items)
     domain: frozenset[object] = frozenset(range(1, shape.shortest + 1))
     return MapShape(NumberShape(1, shape.longest), join_all(items), domain)

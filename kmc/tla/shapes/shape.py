@@ -2,7 +2,8 @@ r"""Shapes of values: kinds with bounds, joined from values that were seen and f
 
 Invariant: `join` only grows, so joining values and expressions until nothing changes ends. TLA+ compares records by
 their fields, so there is one record class for each set of fields in a whole model (`RecordTable`), and a shape only
-names classes. A tuple that is an element of a set or mixes kinds is a record without names: its key has `kinds`.
+names classes. A tuple that is an element of a set or mixes kinds is a record without names, of the class of its length:
+equal tuples are of one class, whatever was known of their items where they were written.
 """
 
 from __future__ import annotations
@@ -66,10 +67,10 @@ class MapShape:
 
 @dataclass(frozen=True, slots=True)
 class RecordKey:
-    """A record class: its fields in alphabetical order, or the positions of a tuple with the kinds of its items."""
+    """A record class: its fields in alphabetical order, or the positions of a tuple."""
 
     fields: tuple[str, ...]
-    kinds: str = ""
+    is_tuple: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,26 +182,46 @@ def _joined_maps(left: MapShape, right: MapShape) -> MapShape:
     )
 
 
-_LETTERS = {
-    BooleanShape: "b",
-    NumberShape: "n",
-    AtomShape: "a",
-    SetShape: "s",
-    SequenceShape: "q",
-    MapShape: "m",
-    RecordShape: "r",
-    UnionShape: "u",
-}
+def tuple_key(length: int) -> RecordKey:
+    """Return the class of the tuples of a length."""
+    return RecordKey(tuple(f"item{index}" for index in range(1, length + 1)), is_tuple=True)
 
 
-def tuple_key(items: Iterable[Shape]) -> RecordKey:
-    """Return the class of tuples with items of these kinds."""
-    shapes = tuple(items)
-    return RecordKey(tuple(f"item{index}" for index in range(1, len(shapes) + 1)), "".join(map(_letter, shapes)))
+def fits(shape: Shape, place: Shape) -> bool:
+    """Return whether values of a shape are kept as the values of a place are, which is a join with that shape.
+
+    A tuple is a map, a sequence or a record of its own: words of the language say that equal ones of two kinds differ.
+    """
+    kept = _kept_as(place)
+    return all(_fits(plain, kept) for plain in alternatives_of(shape))
 
 
-def _letter(shape: Shape) -> str:
-    return _LETTERS[type(shape)]
+def _kept_as(place: Shape) -> dict[type[PlainShape], PlainShape]:
+    """Return the kinds of values in a place, with the one kind of functions that tuples are written as in it."""
+    kinds = {type(plain): plain for plain in alternatives_of(place)}
+    if MapShape in kinds or SequenceShape in kinds:
+        record = kinds.pop(RecordShape, None)
+        assert record is None or isinstance(record, RecordShape)
+        named = frozenset(key for key in record.classes if not key.is_tuple) if record is not None else None
+        if named:
+            kinds[RecordShape] = RecordShape(named)
+    return kinds
+
+
+def _fits(plain: PlainShape, kept: dict[type[PlainShape], PlainShape]) -> bool:
+    match plain, kept.get(type(plain)):
+        case _, None:
+            return False
+        case SetShape(inner), SetShape(element):
+            return fits(inner, element)
+        case SequenceShape(inner), SequenceShape(element):
+            return fits(inner, element)
+        case MapShape(key, inner), MapShape(keys, element):
+            return fits(key, keys) and fits(inner, element)
+        case RecordShape(classes), RecordShape(known):
+            return classes <= known
+        case _:
+            return True
 
 
 @dataclass(slots=True)
@@ -219,6 +240,12 @@ class RecordTable:
         for name, shape in zip(key.fields, values, strict=True):
             known[name] = join(known.get(name, NOTHING), shape)
         return RecordShape(frozenset((key,)))
+
+    def item_shapes(self, length: int) -> list[Shape]:
+        """Return what is known of the items of the tuples of a length."""
+        key = tuple_key(length)
+        known = self.fields.get(key, {})
+        return [known.get(name, NOTHING) for name in key.fields]
 
     def is_record(self, keys: Iterable[object]) -> bool:
         """Return whether a function with these keys is a record."""

@@ -178,7 +178,7 @@ def class_names(t: Translation) -> dict[str, str]:
 
 
 def _class_name(t: Translation, key: RecordKey) -> str:
-    if key.kinds:
+    if key.is_tuple:
         return f"Tuple{len(key.fields)}"
     for field, shape in t.records.fields[key].items():
         if field.lower().endswith(_TAGS) and isinstance(shape, AtomShape) and len(shape.atoms) == 1:

@@ -56,7 +56,7 @@ class Decoder:
     def _record(self, value: Any) -> Value:
         key = self.records[type(value).__name__]
         items: dict[Value, Value] = {name: self.value(getattr(value, field_name(name))) for name in key.fields}
-        return tuple(items.values()) if key.kinds else function_of(items)
+        return tuple(items.values()) if key.is_tuple else function_of(items)
 
 
 def decoder_of(t: Translation) -> Decoder:

@@ -31,7 +31,7 @@ from kmc.tla.resolved.nodes import (
     VariableExpr,
 )
 from kmc.tla.shapes.shape import Shape
-from kmc.tla.translate import choosing, collections, enabled, functions, logic, recursion
+from kmc.tla.translate import choosing, collections, enabled, functions, logic, recursion, updates
 from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import TranslationScope, TypedSource
 from kmc.tla.translate.translation import Translation
@@ -105,6 +105,6 @@ HANDLERS: Mapping[type, Handler] = {
     FunctionConstructorExpr: functions.constructor,
     FunctionApplicationExpr: functions.application,
     FieldAccessExpr: functions.field_access,
-    ExceptExpr: functions.except_,
+    ExceptExpr: updates.except_,
     EnabledExpr: enabled.enabled,
 }

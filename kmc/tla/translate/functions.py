@@ -13,8 +13,6 @@ from kmc.tla.resolved.nodes import (
     BoundExpr,
     BoundRange,
     BuiltinExpr,
-    ExceptExpr,
-    ExceptUpdate,
     Expression,
     FieldAccessExpr,
     FunctionApplicationExpr,
@@ -35,6 +33,7 @@ from kmc.tla.shapes.shape import (
     SequenceShape,
     Shape,
     alternatives_of,
+    fits,
     join,
     join_all,
     tuple_key,
@@ -79,15 +78,13 @@ def tuple_(t: Translation, node: TupleExpr, scope: TranslationScope, want: Shape
         items = [t.value(item, scope, element) for item in node.items]
         source = ", ".join(item.source for item in items)
         return TypedSource(f"[{source}]", SequenceShape(join_all(item.shape for item in items), len(items), len(items)))
-    items = [t.value(item, scope, shape) for item, shape in zip(node.items, _item_wants(t, node, want), strict=True)]
-    return record_source(t.records, tuple_key(item.shape for item in items), items)
-
-
-def _item_wants(t: Translation, node: TupleExpr, want: Shape) -> list[Shape]:
-    known = wanted(want, RecordShape)
-    classes = known.classes if isinstance(known, RecordShape) else frozenset()
-    key = next((key for key in sorted(classes, key=str) if key.kinds and len(key.fields) == len(node.items)), None)
-    return [t.records.fields[key][name] for name in key.fields] if key else [NOTHING] * len(node.items)
+    wants = t.records.item_shapes(len(node.items))
+    items = [t.value(item, scope, shape) for item, shape in zip(node.items, wants, strict=True)]
+    code = record_source(t.records, tuple_key(len(items)), items)
+    for item, written, known in zip(node.items, items, t.records.item_shapes(len(items)), strict=True):
+        if not fits(written.shape, known):
+            raise refusal("a tuple in one place and a function in another, as an item of tuples", item.place)
+    return code
 
 
 def constructor(t: Translation, node: FunctionConstructorExpr, scope: TranslationScope, want: Shape) -> TypedSource:
@@ -178,7 +175,7 @@ def application(t: Translation, node: FunctionApplicationExpr, scope: Translatio
         _has_several(function_node) or t.constant(function_node, function_scope) is None
     ):
         return _constructed(t, function_node, function_scope, Delayed(node.argument, scope), want)
-    return _applied(t, t.value(function_node, function_scope), node.argument, scope)
+    return applied(t, t.value(function_node, function_scope), node.argument, scope)
 
 
 def _has_several(node: FunctionConstructorExpr) -> bool:
@@ -201,7 +198,8 @@ def _constructed(
     return t.value(node.body, scope.bind(zip(bindings, delayed, strict=True)), want)
 
 
-def _applied(t: Translation, function: TypedSource, argument: Expression, scope: TranslationScope) -> TypedSource:
+def applied(t: Translation, function: TypedSource, argument: Expression, scope: TranslationScope) -> TypedSource:
+    """Translate `function[argument]` by the representation of the function."""
     shape = function.shape
     match shape:
         case MapShape() if is_bag(shape):
@@ -229,71 +227,6 @@ def field_access(t: Translation, node: FieldAccessExpr, scope: TranslationScope,
     if isinstance(inner, RecordExpr):
         return t.value(dict(inner.fields)[node.field], inner_scope, want)
     return t.field(t.value(inner, inner_scope), node.field, node.place)
-
-
-# EXCEPT
-
-
-def except_(t: Translation, node: ExceptExpr, scope: TranslationScope, want: Shape) -> TypedSource:
-    """Translate EXCEPT, one update after the other."""
-    code = t.value(node.function, scope, want)
-    for update in node.updates:
-        code = _updated(t, code, update, 0, scope)
-    return code
-
-
-def _updated(
-    t: Translation, code: TypedSource, update: ExceptUpdate, depth: int, scope: TranslationScope
-) -> TypedSource:
-    shape, step = code.shape, update.path[depth]
-    if is_bag(shape):
-        return _bag_updated(t, code, update, scope)
-    old = _applied(t, code, step, scope)
-    if depth + 1 < len(update.path):
-        new = _updated(t, old, update, depth + 1, scope)
-    else:
-        new = t.value(update.value, scope.bind(((update.previous, SpecLocal(old)),)), old.shape)
-    match shape:
-        case RecordShape():
-            name = old.source.rpartition(".")[2]
-            field = _field_name(t, step, scope)
-            for key in shape.classes:
-                if field in key.fields:
-                    t.records.fields[key][field] = join(t.records.fields[key][field], new.shape)
-            return TypedSource(f"{code.source}.set({name}={new.source})", shape)
-        case MapShape():
-            changed = MapShape(shape.key, join(shape.value, new.shape), shape.domain)
-            return TypedSource(f"{code.source}.set({t.source(step, scope, shape.key)}, {new.source})", changed)
-        case SequenceShape():
-            local = t.names.fresh("offset")
-            source = f"[{new.source} if {local} == {t.source(step, scope)} else {code.source}.at({local}) "
-            return TypedSource(
-                f"{source}for {local} in {code.source}.offsets()]", SequenceShape(join(shape.element, new.shape))
-            )
-        case _:
-            raise refusal("EXCEPT of what is not known to be a function", step.place)
-
-
-def _field_name(t: Translation, step: Expression, scope: TranslationScope) -> str:
-    index = t.constant(*head(step, scope))
-    return f"item{index}" if isinstance(index, int) else str(index)
-
-
-def _bag_updated(t: Translation, code: TypedSource, update: ExceptUpdate, scope: TranslationScope) -> TypedSource:
-    r"""Translate `![m] = @ + 1` and `![m] = @ - 1`, the only changes that a bag has words for."""
-    change, _ = head(update.value, scope)
-    if isinstance(change, BuiltinExpr) and change.operator in ("+", "-") and len(update.path) == 1:
-        old, one = change.arguments
-        is_old = isinstance(old, BoundExpr) and old.binding is update.previous
-        if is_old and isinstance(one, NumberExpr) and one.value == 1:
-            assert isinstance(code.shape, MapShape)
-            message = t.source(update.path[0], scope, code.shape.key)
-            if change.operator == "-":
-                return TypedSource(f"{code.source}.take({message})", code.shape)
-            if t.is_element(message, code.source):
-                return TypedSource(f"{code.source}.add({message})", code.shape)
-            return TypedSource(f"one_more({code.source}, {message})", code.shape)
-    raise refusal("a change of a function of records other than by one", update.value.place)
 
 
 # Joining functions

@@ -29,7 +29,7 @@ from kmc.tla.translate.logic import are_incomparable
 from kmc.tla.translate.scope import TranslationScope, head
 from kmc.tla.translate.translation import Translation
 
-_PARTIAL = frozenset(("Head", "Tail", "SubSeq", "%", "\\div", "@@", "Assert"))
+_PARTIAL = frozenset(("Head", "Tail", "SubSeq", "%", "\\div", "^", "@@", "Assert"))
 
 
 def is_total(t: Translation, node: Expression, scope: TranslationScope) -> bool:

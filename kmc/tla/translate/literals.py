@@ -119,20 +119,13 @@ class _Writer:
             and wanted(want, MapShape) is None
             and wanted(want, SequenceShape) is None
         ):
-            return self._tuple_record(value, want)
+            return self._tuple_record(value)
         return self.write(value, want)
 
-    def _tuple_record(self, value: tuple[Value, ...], want: Shape) -> TypedSource:
-        items = [
-            self.write(item, item_want) for item, item_want in zip(value, self._item_wants(value, want), strict=True)
-        ]
-        return record_source(self._records, tuple_key(item.shape for item in items), items)
-
-    def _item_wants(self, value: tuple[Value, ...], want: Shape) -> list[Shape]:
-        known = wanted(want, RecordShape)
-        classes = known.classes if isinstance(known, RecordShape) else ()
-        key = next((key for key in classes if key.kinds and len(key.fields) == len(value)), None)
-        return [self._records.fields[key][name] for name in key.fields] if key else [NOTHING] * len(value)
+    def _tuple_record(self, value: tuple[Value, ...]) -> TypedSource:
+        wants = self._records.item_shapes(len(value))
+        items = [self.write(item, want) for item, want in zip(value, wants, strict=True)]
+        return record_source(self._records, tuple_key(len(items)), items)
 
     def _tuple(self, value: tuple[Value, ...], want: Shape) -> TypedSource:
         as_map, as_sequence = wanted(want, MapShape), wanted(want, SequenceShape)
@@ -146,7 +139,7 @@ class _Writer:
                 f"[{sources}]", SequenceShape(join_all(item.shape for item in items), len(items), len(items))
             )
         if wanted(want, RecordShape) is not None or len({type(item.shape) for item in items}) > 1:
-            return self._tuple_record(value, want)
+            return self._tuple_record(value)
         return self._map(list(enumerate(value, start=1)), None)
 
     def _function(self, value: FunctionValue, want: Shape) -> TypedSource:

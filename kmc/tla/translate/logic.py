@@ -237,7 +237,7 @@ def _family(shape: Shape) -> str:
             return "map"
         case SequenceShape():
             return "sequence"
-        case RecordShape(classes) if any(key.kinds for key in classes):
+        case RecordShape(classes) if any(key.is_tuple for key in classes):
             return "tuple"
         case _:
             return ""

@@ -197,7 +197,7 @@ def _in_records(t: Translation, code: TypedSource, node: RecordSetExpr, scope: T
 def _in_product(t: Translation, code: TypedSource, node: ProductExpr, scope: TranslationScope) -> str:
     if not isinstance(code.shape, RecordShape):
         raise refusal("a product as a test of this value", node.place)
-    classes = {key for key in code.shape.classes if key.kinds and len(key.fields) == len(node.sets)}
+    classes = {key for key in code.shape.classes if key.is_tuple and len(key.fields) == len(node.sets)}
     if classes != code.shape.classes:
         raise refusal("a product as a test of tuples of several lengths", node.place)
     names = [f"item{index}" for index in range(1, len(node.sets) + 1)]

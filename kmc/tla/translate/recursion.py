@@ -49,7 +49,7 @@ from kmc.tla.translate.scope import ROOT, Delayed, LetScope, Name, SpecLocal, Tr
 from kmc.tla.translate.translation import StateReading, Translation, WrittenLine
 
 _DEPTH_LEAST, _DEPTH_MAX, _ROUNDS_MAX = 4, 24, 12
-_LEVEL = "LEVEL_"
+_LEVEL = "<level>"  # no identifier has this text
 
 
 @dataclass(slots=True)
@@ -226,7 +226,7 @@ def _captured(t: Translation, source: _Source, place: Span) -> tuple[Translation
             continue
         if not isinstance(name, NameBinding) or name.arity or isinstance(_expression(entry), LambdaExpr):
             raise refusal(f"the recursive {source.name}, which uses {name.name} of what is around it,", place)
-        parameter = f"{snake_case(identifier(name.name))}_of"
+        parameter = unique(f"{snake_case(identifier(name.name))}_of", [known for known, _ in extra])
         code = t.value(BoundExpr(place=place, binding=name), scope)
         extra.append((parameter, code))
         scope = scope.bind(((name, SpecLocal(TypedSource(parameter, code.shape, code.is_network))),))

@@ -204,6 +204,10 @@ class Translation:
         """Return whether a value is a local that was chosen from a collection."""
         return (source, collection) in self._elements
 
+    def is_of_range(self, source: str) -> bool:
+        """Return whether a value is a local that was chosen from an interval, whose bounds are exact if known."""
+        return any(local == source and chosen.startswith("range(") for local, chosen in self._elements)
+
     @contextmanager
     def inside_helper(self) -> Iterator[None]:
         """Forget what guards say about locals: the text goes to a function of its own."""

@@ -45,12 +45,15 @@ class TranslatedPair:
         spec = self.bound.spec
         relation = NextStateRelation(spec.actions, spec.state_class, spec.files)
         names = {action.title: self.translated.names[action.name] for action in spec.actions}
-        queue, seen, known = dict.fromkeys(ours), set(ours), 0
+        queue, seen, known, decoded = dict.fromkeys(ours), set(ours), 0, set[State]()
         while queue and known < states_max:
             state = next(iter(queue))
             del queue[state]
             known += 1
             before = decode(state)
+            if before in decoded:
+                yield f"several states of the translation are {before}"
+            decoded.add(before)
             yield from self._properties(state, before)
             if not self.program.is_in_model(before):
                 continue

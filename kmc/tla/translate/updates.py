@@ -1,0 +1,110 @@
+"""EXCEPT: changed functions, by the representation of each; a function without the key stays as it is."""
+
+from __future__ import annotations
+
+from kmc.tla.resolved.nodes import BoundExpr, BuiltinExpr, ExceptExpr, ExceptUpdate, Expression, NumberExpr
+from kmc.tla.shapes.shape import AtomShape, MapShape, NumberShape, RecordKey, RecordShape, SequenceShape, Shape, join
+from kmc.tla.translate.functions import applied, is_bag
+from kmc.tla.translate.literals import class_placeholder
+from kmc.tla.translate.names import field_name
+from kmc.tla.translate.refusal import refusal
+from kmc.tla.translate.scope import SpecLocal, TranslationScope, TypedSource, head
+from kmc.tla.translate.translation import Translation
+
+
+def except_(t: Translation, node: ExceptExpr, scope: TranslationScope, want: Shape) -> TypedSource:
+    """Translate EXCEPT, one update after the other."""
+    code = t.value(node.function, scope, want)
+    for update in node.updates:
+        code = _updated(t, code, update, 0, scope)
+    return code
+
+
+def _updated(
+    t: Translation, code: TypedSource, update: ExceptUpdate, depth: int, scope: TranslationScope
+) -> TypedSource:
+    shape, step = code.shape, update.path[depth]
+    if is_bag(shape):
+        return _bag_updated(t, code, update, scope)
+    old = applied(t, code, step, scope)
+    if depth + 1 < len(update.path):
+        new = _updated(t, old, update, depth + 1, scope)
+    else:
+        new = t.value(update.value, scope.bind(((update.previous, SpecLocal(old)),)), old.shape)
+    match shape:
+        case RecordShape():
+            field = _field_name(t, step, scope)
+            for key in shape.classes:
+                if field in key.fields:
+                    t.records.fields[key][field] = join(t.records.fields[key][field], new.shape)
+            return TypedSource(_with_field(t, code, shape, field, new.source), shape)
+        case MapShape():
+            changed = MapShape(shape.key, join(shape.value, new.shape), shape.domain)
+            changed_key = t.source(step, scope, shape.key)
+            source = f"{code.source}.set({changed_key}, {new.source})"
+            if not _is_key(t, shape, step, scope):
+                source = f"({source} if {changed_key} in {code.source} else {code.source})"
+            return TypedSource(source, changed)
+        case SequenceShape():
+            local = t.names.fresh("offset")
+            source = f"[{new.source} if {local} == {t.source(step, scope)} else {code.source}.at({local}) "
+            return TypedSource(
+                f"{source}for {local} in {code.source}.offsets()]", SequenceShape(join(shape.element, new.shape))
+            )
+        case _:
+            raise refusal("EXCEPT of what is not known to be a function", step.place)
+
+
+def _with_field(t: Translation, code: TypedSource, shape: RecordShape, field: str, new: str) -> str:
+    """Return a record with a new value of a field; TLC leaves a record without that field as it is."""
+    having = sorted((key for key in shape.classes if field in key.fields), key=str)
+    if len(having) == len(shape.classes):
+        return f"{code.source}.set({field_name(field)}={new})"
+
+    def changed(key: RecordKey) -> str:
+        # Compiled code sets no field of a value that may be of a class without it.
+        items = [(field_name(name), new if name == field else "") for name in key.fields]
+        fields = ", ".join(f"{name}={value or f'{code.source}.{name}'}" for name, value in items)
+        return f"{class_placeholder(t.records, key)}({fields})"
+
+    tests = [f"{changed(key)} if {t.class_test(code.source, frozenset((key,)))} else" for key in having]
+    return f"({' '.join([*tests, code.source])})"
+
+
+def _is_key(t: Translation, shape: MapShape, step: Expression, scope: TranslationScope) -> bool:
+    """Return whether a step is known to be in the domain of a function."""
+    if shape.domain is None:
+        return False
+    constant = t.constant(*head(step, scope))
+    if constant is not None:
+        return constant in shape.domain
+    key = t.value(step, scope, shape.key)
+    match key.shape:
+        case AtomShape(atoms):
+            return atoms <= shape.domain
+        case NumberShape(int() as least, int() as greatest) if t.is_of_range(key.source):
+            return shape.domain.issuperset(range(least, greatest + 1))
+        case _:
+            return False
+
+
+def _field_name(t: Translation, step: Expression, scope: TranslationScope) -> str:
+    index = t.constant(*head(step, scope))
+    return f"item{index}" if isinstance(index, int) else str(index)
+
+
+def _bag_updated(t: Translation, code: TypedSource, update: ExceptUpdate, scope: TranslationScope) -> TypedSource:
+    r"""Translate `![m] = @ + 1` and `![m] = @ - 1`, the only changes that a bag has words for."""
+    change, _ = head(update.value, scope)
+    if isinstance(change, BuiltinExpr) and change.operator in ("+", "-") and len(update.path) == 1:
+        old, one = change.arguments
+        is_old = isinstance(old, BoundExpr) and old.binding is update.previous
+        if is_old and isinstance(one, NumberExpr) and one.value == 1:
+            assert isinstance(code.shape, MapShape)
+            message = t.source(update.path[0], scope, code.shape.key)
+            if change.operator == "-":
+                return TypedSource(f"{code.source}.take({message})", code.shape)
+            if t.is_element(message, code.source):
+                return TypedSource(f"{code.source}.add({message})", code.shape)
+            return TypedSource(f"one_more({code.source}, {message})", code.shape)
+    raise refusal("a change of a function of records other than by one", update.value.place)
