@@ -21,10 +21,11 @@ from kmc.tla.resolved.nodes import (
     ConjunctionExpr,
     DisjunctionExpr,
     Expression,
+    FunctionApplicationExpr,
+    FunctionConstructorExpr,
     IfExpr,
     LetExpr,
     NameBinding,
-    OperatorDefinition,
     PrimeExpr,
     QuantifiedExpr,
     TupleExpr,
@@ -111,8 +112,9 @@ class ActionWriter:
     def _opened(self, node: Expression, scope: TranslationScope, depth: int) -> tuple[Expression, TranslationScope]:
         """Follow applications to the formula; an argument that is total becomes a local."""
         while True:
-            if is_recursive(node, scope):
-                return self._not_splitting(node), scope
+            if is_recursive(node, scope) or isinstance(node, FunctionApplicationExpr):
+                self._splits(node, scope)
+                return node, scope
             if isinstance(node, ApplyExpr):
                 target = applied(node, scope)
                 if isinstance(target, SpecLocal):
@@ -132,15 +134,17 @@ class ActionWriter:
             else:
                 return node, scope
 
-    def _not_splitting(self, node: Expression) -> Expression:
-        """Refuse a recursive operator that might be true in several ways."""
-        assert isinstance(node, ApplyExpr)
-        assert isinstance(node.operator, OperatorDefinition)
-        if node.operator.body is not None and has_choices(node.operator.body):
-            raise refusal(
-                f"the recursive operator {node.operator.name}, which has several ways to be true,", node.place
-            )
-        return node
+    def _refuse_hidden_ways(self, node: Expression, scope: TranslationScope) -> None:
+        """Refuse a recursive operator or an applied function of formulas that might be true in several ways."""
+        if is_recursive(node, scope) and has_choices(node):
+            name = getattr(getattr(node, "operator", None), "name", "")
+            raise refusal(f"the recursive operator {name}, which has several ways to be true,", node.place)
+        if isinstance(node, FunctionApplicationExpr):
+            function, home = self._origin(*head(node.function, scope))
+            # TLC computes a definition without variables at once, and does not enumerate it.
+            is_constant = isinstance(node.function, ApplyExpr) and self.t.constant(function, home) is not None
+            if isinstance(function, FunctionConstructorExpr) and not is_constant and self._splits(function.body, home):
+                raise refusal("a function of formulas that have several ways to be true", node.place)
 
     def _with_locals(self, scope: TranslationScope, node: ApplyExpr, depth: int) -> TranslationScope:
         """Give arguments that are computed a local, so that they are not written at every use."""
@@ -218,6 +222,7 @@ class ActionWriter:
     def _splits(self, node: Expression, scope: TranslationScope) -> bool:
         """Return whether TLC would count several ways in which a formula is true."""
         node, scope = self._origin(*head(node, scope))
+        self._refuse_hidden_ways(node, scope)
         match node:
             case DisjunctionExpr() | QuantifiedExpr(kind="\\E"):
                 return True
@@ -232,6 +237,8 @@ class ActionWriter:
                 return any(self._splits(value, scope) for value in values)
             case BuiltinExpr(operator="=>"):
                 return self._splits(operand(node, 1), scope)
+            case BoxActionExpr():
+                return True
             case _:
                 return False
 

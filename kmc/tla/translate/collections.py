@@ -30,7 +30,7 @@ from kmc.tla.shapes.shape import (
 )
 from kmc.tla.translate.iteration import choose, iterable, loops
 from kmc.tla.translate.literals import have_several_lengths, wanted
-from kmc.tla.translate.membership import membership
+from kmc.tla.translate.membership import may_be, membership
 from kmc.tla.translate.narrowing import guard
 from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import SpecLocal, TranslationScope, TypedSource, head
@@ -228,7 +228,12 @@ def cardinality(t: Translation, node: BuiltinExpr, scope: TranslationScope, want
         if inside is None:
             return TypedSource("0", NumberShape(0, 0))
         return TypedSource(f"count({guard(t, inner.condition, inside[0])[0]} {inside[1]})", NUMBER)
-    return TypedSource(f"len({t.source(inner, inner_scope)})", NUMBER)
+    code = t.value(inner, inner_scope)
+    if not may_be(code.shape, SetShape):
+        return TypedSource("checked(0, False)", NUMBER)
+    if len(alternatives_of(code.shape)) > 1:
+        raise refusal("Cardinality of what may be something else than a set", node.place)
+    return TypedSource(f"len({code.source})", NUMBER)
 
 
 def domain(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:

@@ -26,6 +26,7 @@ from kmc.tla.resolved.nodes import (
 from kmc.tla.shapes.shape import BOOLEAN, Shape
 from kmc.tla.translate.facts import Name
 from kmc.tla.translate.iteration import choose, loops
+from kmc.tla.translate.lazy import is_total
 from kmc.tla.translate.narrowing import guard, operand
 from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import Delayed, TranslationScope, TypedSource, head
@@ -96,8 +97,10 @@ def _assigning(
         return _guarded(t, (node, scope), rest, assigned)
     shape = t.shapes[index]
     if node.operator == "=":
-        code = t.value(operand(node, 1), scope, shape)
-        return _possible(t, rest, {**assigned, index: code})
+        code, is_defined = t.value(operand(node, 1), scope, shape), is_total(t, operand(node, 1), scope)
+        inner = _possible(t, rest, {**assigned, index: code})
+        # TLC computes the value of a variable that nothing reads afterwards, and may stop there.
+        return inner if is_defined else f"({code.source} == {code.source} and {inner})"
     chosen = choose(t, operand(node, 1), scope, t.model.variables[index])
     if chosen is None:
         return "False"

@@ -40,6 +40,7 @@ from kmc.tla.shapes.shape import (
 )
 from kmc.tla.translate.iteration import choose, iterable
 from kmc.tla.translate.literals import record_source, wanted
+from kmc.tla.translate.membership import has_length, in_domain
 from kmc.tla.translate.recursion import inner_call, recursive_function
 from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import Delayed, SpecLocal, TranslationScope, TypedSource, head
@@ -190,12 +191,25 @@ def _constructed(
     if any(bound.is_pattern for bound in node.ranges):
         raise refusal("a function with a tuple pattern", node.place)
     if len(bindings) == 1:
-        return t.value(node.body, scope.bind(((bindings[0], argument),)), want)
+        return _in_its_domain(t, node, scope, [argument], want)
     items, inner = head(argument.expression, argument.scope)
     if not isinstance(items, TupleExpr) or len(items.items) != len(bindings):
         raise refusal("a function of several arguments, applied to what is not written as a tuple,", node.place)
-    delayed = [Delayed(item, inner) for item in items.items]
-    return t.value(node.body, scope.bind(zip(bindings, delayed, strict=True)), want)
+    return _in_its_domain(t, node, scope, [Delayed(item, inner) for item in items.items], want)
+
+
+def _in_its_domain(
+    t: Translation, node: FunctionConstructorExpr, scope: TranslationScope, arguments: list[Delayed], want: Shape
+) -> TypedSource:
+    """Translate the body of a constructed function for arguments, which have to be in its domain."""
+    pairs = [(binding, bound.domain) for bound in node.ranges for binding in bound.bindings]
+    given = [(one.expression, one.scope, domain, scope) for one, (_, domain) in zip(arguments, pairs, strict=True)]
+    tests = [test for test in (in_domain(t, *one) for one in given) if test != "True"]
+    inside = scope.bind(zip((binding for binding, _ in pairs), arguments, strict=True))
+    code = t.value(node.body, inside, want)
+    if not tests:
+        return code
+    return TypedSource(f"checked({code.source}, {' and '.join(tests)})", code.shape, code.is_network)
 
 
 def applied(t: Translation, function: TypedSource, argument: Expression, scope: TranslationScope) -> TypedSource:
@@ -329,7 +343,10 @@ def _sequence_of(
 
 def length(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:
     """Translate Len."""
-    return TypedSource(f"len({t.source(node.arguments[0], scope)})", NUMBER)
+    code = t.value(node.arguments[0], scope)
+    if not all(has_length(plain) for plain in alternatives_of(code.shape)):
+        raise refusal("Len of what may be something else than a sequence", node.place)
+    return TypedSource(f"len({code.source})", NUMBER)
 
 
 def append(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:

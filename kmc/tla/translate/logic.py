@@ -186,6 +186,11 @@ def _compared(
     place = left[0].place
     one = t.value(*left)
     if _is_empty(*right):
+        empty = SetShape(NOTHING) if isinstance(head(*right)[0], SetEnumerationExpr) else SequenceShape(NOTHING)
+        if are_incomparable(one.shape, empty):
+            return f"checked({sign == '!='}, False)"
+        if {"set", "function"} <= {_kind(plain) for plain in alternatives_of(one.shape)}:
+            raise refusal("comparing what may be a set or a function with an empty one", place)
         return f"(len({one.source}) {sign} 0)"
     other = t.value(*right, one.shape)
     _refuse_unlike(one.shape, other.shape, left[0], place)

@@ -20,7 +20,9 @@ from kmc.tla.shapes.shape import (
     BOOLEAN,
     NOTHING,
     NUMBER,
+    AtomShape,
     MapShape,
+    PlainShape,
     RecordKey,
     RecordShape,
     SequenceShape,
@@ -72,7 +74,41 @@ def membership(
         case ProductExpr():
             return _in_product(t, t.value(read, bound), node, scope)
     known = t.value(read, bound)
-    return f"({known.source} in {t.value(node, scope, SetShape(known.shape)).source})"
+    holder = t.value(node, scope, SetShape(known.shape))
+    if not may_be(holder.shape, SetShape):
+        return "checked(False, False)"
+    if any(isinstance(one, SequenceShape | MapShape) for one in alternatives_of(holder.shape)):
+        raise refusal("membership in what may be a set or a function", node.place)
+    return f"({known.source} in {holder.source})"
+
+
+def may_be(shape: Shape, *kinds: type) -> bool:
+    """Return whether a value of a shape may be of one of these kinds, as one may of which nothing is known."""
+    plain = alternatives_of(shape)
+    return not plain or any(isinstance(one, kinds) for one in plain)
+
+
+def has_length(shape: PlainShape) -> bool:
+    """Return whether a value of this kind is a sequence in TLA+."""
+    match shape:
+        case MapShape(domain=domain):
+            return domain is not None and domain == frozenset(range(1, len(domain) + 1))
+        case RecordShape(classes):
+            return all(key.is_tuple for key in classes)
+        case _:
+            return isinstance(shape, SequenceShape)
+
+
+def in_domain(
+    t: Translation, argument: Argument, scope: TranslationScope, domain: Argument, domain_scope: TranslationScope
+) -> str:
+    r"""Translate `argument \in domain` to a condition, "True" where the shape of the argument says so."""
+    keys, value = t.constant(*head(domain, domain_scope)), t.constant(*head(argument, scope))
+    if isinstance(keys, frozenset):
+        shape = t.value(argument, scope).shape
+        if value in keys or (isinstance(shape, AtomShape) and shape.atoms <= keys):
+            return "True"
+    return membership(t, argument, scope, domain, domain_scope)
 
 
 def _in_builtin(
@@ -187,11 +223,23 @@ def _in_records(t: Translation, code: TypedSource, node: RecordSetExpr, scope: T
     key = RecordKey(tuple(sorted(name for name, _ in node.fields)))
     kinds = alternatives_of(code.shape)
     classes = frozenset(one for plain in kinds if isinstance(plain, RecordShape) for one in plain.classes)
+    stopping = [_stops_at(plain) for plain in kinds]
+    if stopping and all(stopping):
+        return "checked(False, False)"
+    if any(stopping):
+        raise refusal("a set of records as a test of what may be something else than a record", node.place)
     if key not in classes:
         return "False"
     tests = [t.class_test(code.source, frozenset((key,)))] if len(classes) > 1 or len(kinds) > 1 else []
     narrow = TypedSource(code.source, RecordShape(frozenset((key,))))
     return _fields_in(t, narrow, tests, [(name, domain) for name, domain in node.fields], scope)
+
+
+def _stops_at(shape: PlainShape) -> bool:
+    """Return whether TLC stops at every test that a value of this kind is in a set of records."""
+    if isinstance(shape, AtomShape):
+        return all(isinstance(atom, str) for atom in shape.atoms)
+    return not isinstance(shape, RecordShape | MapShape | SequenceShape)
 
 
 def _in_product(t: Translation, code: TypedSource, node: ProductExpr, scope: TranslationScope) -> str:

@@ -13,14 +13,18 @@ from dataclasses import dataclass
 from kmc.errors import Span, SpecError
 from kmc.lang.naming import snake_case
 from kmc.tla.resolved.nodes import (
+    AngleActionExpr,
     ApplyExpr,
     Argument,
     BoundExpr,
+    BoxActionExpr,
     BuiltinExpr,
     CaseExpr,
     ConjunctionExpr,
     DisjunctionExpr,
     Expression,
+    FunctionApplicationExpr,
+    FunctionConstructorExpr,
     IfExpr,
     LambdaExpr,
     LetExpr,
@@ -43,6 +47,7 @@ from kmc.tla.shapes.shape import (
 )
 from kmc.tla.translate.decomposition import reads_state
 from kmc.tla.translate.defaults import default_of
+from kmc.tla.translate.membership import in_domain
 from kmc.tla.translate.names import identifier, unique
 from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import ROOT, Delayed, LetScope, Name, SpecLocal, TranslationScope, TypedSource, head
@@ -112,7 +117,7 @@ def recursive_function(
     bound = node.ranges[0]
     if len(node.ranges) > 1 or bound.is_pattern or len(bound.bindings) > 1:
         raise refusal("a recursive function of several arguments", node.place)
-    source = _Source(node.itself, node.itself.name, bound.bindings, node.body, around)
+    source = _Source(node.itself, node.itself.name, bound.bindings, node.body, around, bound.domain)
     return _called(t, source, (argument,), scope, node.place)
 
 
@@ -124,13 +129,19 @@ def inner_call(t: Translation, itself: NameBinding, argument: Argument, scope: T
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """The definition of a recursion: its key, name, parameters and body, and the scope around it."""
+    """The definition of a recursion: its key, name, parameters, body, the scope around it, the domain of a function."""
 
     key: OperatorDefinition | NameBinding
     name: str
     parameters: tuple[NameBinding, ...]
     body: Expression
     around: TranslationScope
+    domain: Expression | None = None
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        """Return the expressions that a helper is written of."""
+        return (self.body,) if self.domain is None else (self.body, self.domain)
 
 
 def _inner(t: Translation, recursion: Recursion, arguments: Sequence[Argument], scope: TranslationScope) -> TypedSource:
@@ -145,7 +156,7 @@ def _called(
     known = t.recursions.get(source.key)
     if known is not None:
         return _inner(t, known, arguments, scope)
-    reads = reads_state(t, source.body, source.around)
+    reads = any(reads_state(t, part, source.around) for part in source.parts)
     if reads and (t.is_primed or t.reading is StateReading.INITIAL):
         raise refusal(f"the recursive {source.name} of a new state", place)
     codes = [t.value(argument, scope) for argument in arguments]
@@ -161,6 +172,8 @@ def _called(
         raise refusal(f"the recursive {source.name}, whose value is a set of sequences,", place)
     depth = min(_DEPTH_MAX, max(_DEPTH_LEAST, *map(_depth, recursion.shapes)) + 4 * t.widening)
     last = f"checked({default_of(t.names, t.records, recursion.result, place)}, False)"
+    test = _domain_test(t, source, recursion, parameters, around)
+    body = body if test == "True" else f"({body} if {test} else {last})"
     lines = recursion.lines(parameters, body, last, depth, source.body.place)
     recursion.name = next((known for known, other in t.helpers.items() if _are_same(name, lines, known, other)), name)
     if recursion.name == name:
@@ -194,6 +207,17 @@ def _body(
     raise refusal(f"the recursive {source.name}, whose values keep growing", source.body.place)
 
 
+def _domain_test(
+    t: Translation, source: _Source, recursion: Recursion, parameters: list[str], around: TranslationScope
+) -> str:
+    """Return the test that the argument of a recursive function is in its domain."""
+    if source.domain is None:
+        return "True"
+    read = BoundExpr(place=source.domain.place, binding=source.parameters[0])
+    with t.inside_helper():
+        return in_domain(t, read, _inside(source, recursion, parameters, around), source.domain, around)
+
+
 def _inside(source: _Source, recursion: Recursion, parameters: list[str], around: TranslationScope) -> TranslationScope:
     """Return the scope of the body, with the parameters of a helper."""
     codes = [TypedSource(*pair) for pair in zip(parameters, recursion.shapes, strict=True)]
@@ -219,7 +243,7 @@ def _result_seen(t: Translation, node: Expression, scope: TranslationScope) -> S
 def _captured(t: Translation, source: _Source, place: Span) -> tuple[TranslationScope, list[tuple[str, TypedSource]]]:
     """Return the scope of the body, where locals around it are parameters, and these locals."""
     scope, extra = source.around, list[tuple[str, TypedSource]]()
-    free = t.facts.of(source.body).free
+    free = frozenset().union(*(t.facts.of(part).free for part in source.parts))
     for name in sorted(free - {source.key, *source.parameters}, key=lambda one: (one.name, one.place.line)):
         entry = scope.entries.get(name)
         if entry is None or not _has_locals(t, name, scope):
@@ -271,22 +295,36 @@ def _depth(shape: Shape) -> int:
             return 8
 
 
-def has_choices(node: Expression) -> bool:
-    r"""Return whether a formula has a disjunction or an `\E` where TLC would count the ways in which it is true."""
+def has_choices(node: Argument, seen: frozenset[OperatorDefinition] = frozenset()) -> bool:
+    r"""Return whether TLC may count several ways in which a formula is true, in the operators that it applies too.
+
+    A parameter counts as a choice: what is passed for it may be a disjunction.
+    """
+    parts: list[Argument] = []
     match node:
-        case DisjunctionExpr() | QuantifiedExpr(kind="\\E"):
+        case DisjunctionExpr() | QuantifiedExpr(kind="\\E") | BoxActionExpr() | BoundExpr():
+            return True
+        case ApplyExpr(operator=OperatorDefinition(body=body) as operator):
+            if body is None or operator in seen:
+                return False
+            return has_choices(body, seen | {operator})
+        case ApplyExpr(operator=NameBinding()) | OperatorReferenceExpr() | LambdaExpr():
             return True
         case ConjunctionExpr():
-            return any(map(has_choices, node.items))
-        case QuantifiedExpr() | LetExpr():
-            return has_choices(node.body)
+            parts = [*node.items]
+        case QuantifiedExpr() | LetExpr() | FunctionConstructorExpr():
+            parts = [node.body]
+        case FunctionApplicationExpr():
+            return not isinstance(node.function, BoundExpr) and has_choices(node.function, seen)
+        case AngleActionExpr():
+            parts = [node.action]
         case IfExpr():
-            return has_choices(node.then) or has_choices(node.otherwise)
+            parts = [node.then, node.otherwise]
         case CaseExpr():
-            return any(has_choices(value) for _, value in node.arms) or (
-                node.other is not None and has_choices(node.other)
-            )
-        case BuiltinExpr(operator="=>", arguments=(_, conclusion)):
-            return not isinstance(conclusion, OperatorReferenceExpr | LambdaExpr) and has_choices(conclusion)
-        case _:
-            return False
+            parts = [*(value for _, value in node.arms), *([node.other] if node.other is not None else [])]
+        case (
+            BuiltinExpr(operator="=>", arguments=(_, conclusion))
+            | BuiltinExpr(operator="TLCEval", arguments=(conclusion,))
+        ):
+            parts = [conclusion]
+    return any(has_choices(part, seen) for part in parts)

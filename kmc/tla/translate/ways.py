@@ -19,6 +19,7 @@ from kmc.tla.resolved.nodes import (
 )
 from kmc.tla.translate.iteration import loops
 from kmc.tla.translate.narrowing import guard, operand
+from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import TranslationScope, head
 from kmc.tla.translate.translation import Translation
 
@@ -52,7 +53,7 @@ class WayCounter:
                 with self.t.narrowed(found):
                     return f"({self.ways(operand(node, 1), scope)} if {test} else 1)"
             case _:
-                return f"(1 if {guard(self.t, node, scope)[0]} else 0)"
+                raise refusal("the ways in which this formula is true", node.place)
 
     def _product(self, items: tuple[Expression, ...], scope: TranslationScope) -> str:
         """Return the ways of a conjunction: conjuncts with one way guard those after them."""

@@ -1,0 +1,93 @@
+r"""Small modules with ways, domains and kinds that a translation might miss: it agrees, stops too, or is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.modules.agreement import pair_of
+
+from kmc.errors import KmcError, SpecError
+from kmc.invariants.properties import holds
+from kmc.reference.states.initial import each_initial_state
+
+HEAD = "---- MODULE Small ----\nEXTENDS Integers, Sequences, FiniteSets\nVARIABLE x\n"
+STATES = "INIT Init\nNEXT Next\n"
+PASSED = "RECURSIVE P(_)\nTwo == x < 3 \\/ x < 2\nP(n) == IF n = 0 THEN Two ELSE P(n - 1)\n"
+PARAMETER = "RECURSIVE P(_, _)\nP(n, F) == IF n = 0 THEN F ELSE P(n - 1, F)\n"
+FORMULAS = "Ok == [i \\in 1..2 |-> x < 3 \\/ x < i]\n"
+FACTORIAL = "Fact[n \\in 1..3] == IF n <= 1 THEN 1 ELSE n * Fact[n - 1]\n"
+STEPS = {
+    "recursion": PASSED + "Next == P(x % 2) /\\ x' = x + 1",
+    "recursion under all": PASSED + "Next == x' = x + 1 /\\ \\A i \\in {j \\in 0..1 : j <= x} : P(i)",
+    "formula passed on": PARAMETER + "Next == P(x % 2, x < 3 \\/ x < 2) /\\ x' = x + 1",
+    "function": FORMULAS + "Next == \\E i \\in 1..2 : Ok[i] /\\ x' = x + 1",
+    "function after": FORMULAS + "Next == \\E i \\in 1..2 : x' = x + 1 /\\ Ok[i]",
+    "function in LET": "Next == LET ok == [i \\in 1..2 |-> x < 3 \\/ x < i] IN ok[1] /\\ x' = x + 1",
+    "function under all": FORMULAS + "Next == x' = x + 1 /\\ \\A i \\in {j \\in 1..2 : j <= x} : Ok[i]",
+    "function of recursion": FORMULAS + "RECURSIVE P(_)\nP(n) == IF n = 0 THEN Ok[1] ELSE P(n - 1)\n"
+    "Next == P(x % 2) /\\ x' = x + 1",
+    "case under all": "Next == x < 3 /\\ x' = x + 1 /\\ \\A i \\in {j \\in 0..1 : j <= x} :\n"
+    "  CASE i = 0 -> x < 3 \\/ x < 2 [] OTHER -> TRUE",
+}
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_what_has_hidden_ways_is_refused(name: str, tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match=r"KMC812.*(several ways to be true|the ways in which)"):
+        pair_of(tmp_path, f"{HEAD}Init == x = 0\n{STEPS[name]}\n====\n", STATES)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "RECURSIVE P(_)\n"
+        "P(n) == IF n = 0 THEN x < 3 /\\ ~(x = 1 \\/ x = 2) ELSE P(n - 1)\nNext == P(x % 2) /\\ x' = x + 1",
+        "Ok == [i \\in 1..2 |-> x < i]\nNext == \\E i \\in 1..2 : Ok[i] /\\ x' = x + 1",
+        "Ok == [i \\in 1..2 |-> i = 1 \\/ i < 3]\nNext == x < 3 /\\ Ok[1] /\\ x' = x + 1",
+        FACTORIAL + "Next == x' = IF x = 0 THEN 3 ELSE Fact[x] % 4",
+        "f == [i, j \\in 1..2 |-> i + x * j]\nNext == x' = IF x = 0 THEN 2 ELSE f[2, x] % 3",
+    ],
+)
+def test_what_has_one_way_is_translated(line: str, tmp_path: Path) -> None:
+    assert pair_of(tmp_path, f"{HEAD}Init == x = 0\n{line}\n====\n", STATES).differences(9) == []
+
+
+STOPS = {
+    "ENABLED": ("<<>>", "Take == x' = Tail(x)\nInv == ENABLED Take"),
+    "function": ("0", "f == [i \\in 1..2 |-> i + x]\nInv == f[x] < 10"),
+    "function of two": ("0", "f == [i, j \\in 1..2 |-> i + x]\nInv == f[1, x] < 10"),
+    "recursive function": ("0", FACTORIAL + "Inv == Fact[x] < 10"),
+    "recursion out of a domain": ("1", "F[n \\in 1..3] == IF n < 1 THEN 1 ELSE F[n - 1]\nInv == F[x] < 10"),
+    "domain of a state": ("3", "F[n \\in 0..x - 1] == IF n = 0 THEN 1 ELSE F[n - 1]\nInv == F[x] < 10"),
+    "empty set": ("<<>>", "Inv == x # {}"),
+    "empty sequence": ("{}", "Inv == x # <<>>"),
+    "in a sequence": ("<<1>>", "Inv == 5 \\notin x"),
+    "Cardinality": ("<<1>>", "Inv == Cardinality(x) = 1"),
+    "records": ("0", "Inv == x \\notin [a : 0..1]"),
+}
+
+
+@pytest.mark.parametrize("name", STOPS)
+def test_a_translation_stops_where_its_module_stops(name: str, tmp_path: Path) -> None:
+    value, line = STOPS[name]
+    module = f"{HEAD}Init == x = {value}\n{line}\nNext == UNCHANGED x\n====\n"
+    pair = pair_of(tmp_path, module, STATES + "INVARIANT Inv\n")
+    state = next(iter(each_initial_state(pair.bound)))
+    with pytest.raises(KmcError, match="KMC2"):
+        pair.program.holds(pair.program.model.invariants[0], pair.translated.decoder.state(state))
+    with pytest.raises(KmcError):
+        holds(pair.bound.invariants[0], (), state)
+
+
+@pytest.mark.parametrize(
+    ("value", "condition"),
+    [
+        ("{1}", "Len(x) = 1"),
+        ("[i \\in 0..1 |-> 5]", "Len(x) = 2"),
+    ],
+)
+def test_a_word_of_several_kinds_is_refused(value: str, condition: str, tmp_path: Path) -> None:
+    module = f"{HEAD}Init == x = {value}\nInv == {condition}\nNext == UNCHANGED x\n====\n"
+    with pytest.raises(SpecError, match="KMC812"):
+        pair_of(tmp_path, module, STATES + "INVARIANT Inv\n")
