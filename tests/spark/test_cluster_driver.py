@@ -31,7 +31,8 @@ from kmc_spark import executor, on_spark
 
 made = on_spark.sharded_on_spark
 def divided(context, asked, **more):
-    return made(context, replace(asked, segment_rows=64, task_rows=300), thin_rows={THIN_ROWS}, **more)
+    more["thin_rows"] = {THIN_ROWS}
+    return made(context, replace(asked, segment_rows=64, task_rows=300), **more)
 on_spark.sharded_on_spark = divided
 file = Path(sys.argv[1])
 if file.exists():
