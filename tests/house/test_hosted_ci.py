@@ -44,8 +44,7 @@ def test_a_workflow_is_yaml_with_jobs_of_commands_and_actions() -> None:
 
 
 def test_hosted_jobs_run_all_that_ci_runs() -> None:
-    ci = set(re.findall(r"^make ([\w-]+)", (ROOT / ".ci" / "run").read_text(encoding="utf-8"), re.MULTILINE))
-    assert len(ci) == 6
+    ci = set(re.findall(r"^make ([\w-]+)$", (ROOT / ".ci" / "run").read_text(encoding="utf-8"), re.MULTILINE))
     assert ci <= targets((ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8"))
 
 
