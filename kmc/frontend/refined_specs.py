@@ -39,7 +39,7 @@ def owners_of(modules: Mapping[str, SpecFile]) -> dict[str, str]:
 
 
 def _is_within(name: str, refined: str) -> bool:
-    """Whether a module is a file of a refined spec."""
+    """Return whether a module is a file of a refined spec."""
     return name == f"{SHARED}{refined}" or name.startswith(f"{SHARED}{refined}.")
 
 

@@ -83,11 +83,11 @@ class StepMaker:
         self._names: dict[str, Any] = {_MAPPING: refinement.mapping, _INIT: abstract.init}
 
     def function_of_beginning(self) -> Callable[[Any], bool]:
-        """Whether the image of a state is an initial state of the abstract spec."""
+        """Return whether the image of a state is an initial state of the abstract spec."""
         return self._made(f"def {self._name}(st):\n return any({_MAPPING}(st) == first for first in {_INIT}())")
 
     def function_of_step(self, beginning: str, chosen: Sequence[Chosen]) -> Callable[[Any, Any], bool]:
-        """Whether a step is one of some abstract actions; `beginning` is the beginning of the condition."""
+        """Return whether a step is one of some abstract actions; `beginning` is the beginning of the condition."""
         ways = [self._some_step(number, *one, "after == other") for number, one in enumerate(chosen)]
         return self._made(f"""
 def {self._name}(st, new):
@@ -97,7 +97,7 @@ def {self._name}(st, new):
 """)
 
     def function_of_state(self, chosen: Sequence[Chosen]) -> Callable[[Any], bool]:
-        """Whether the image of a state enables a step of some abstract actions that changes something."""
+        """Return whether the image of a state enables a step of some abstract actions that changes something."""
         ways = [self._some_step(number, *one, "before != other") for number, one in enumerate(chosen)]
         return self._made(f"""
 def {self._name}(st):

@@ -43,7 +43,7 @@ _STATES_MAX = 100_000
 
 @dataclass(frozen=True, slots=True)
 class NativeOptions:
-    """How the native engine runs: threads, bits of a fingerprint, and the text of the model, which keys the cache.
+    """Settings of the native engine: threads, bits of a fingerprint, and the text of the model, which keys the cache.
 
     `note` is called with texts that a person should see once.
     """

@@ -60,7 +60,7 @@ class NativeTranslation:
 
 @dataclass(frozen=True, slots=True)
 class Widening:
-    """What earlier searches found too narrow: bits that are added to guessed bounds, and states that did not fit."""
+    """The widening after earlier searches: bits that are added to guessed bounds, and states that did not fit."""
 
     bits: int = 0
     states: tuple[State, ...] = ()
@@ -147,7 +147,7 @@ def _replace(path: Path, text: str) -> None:
         with open(descriptor, "w", encoding="utf-8") as file:
             file.write(text)
         os.replace(name, path)
-    except BaseException:
+    except BaseException:  # Ctrl-C too leaves no unfinished file
         with suppress(OSError):
             os.unlink(name)
         raise
