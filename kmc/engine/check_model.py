@@ -76,6 +76,10 @@ def search_in_memory(
     return SearchInMemory(compiled.kernels, initial, settings, progress, directory, watch=watch, later=later)
 
 
+def nothing_before(compiled: CompiledModel, initial: Sequence[PackedState], /) -> None:
+    """Do nothing before a search."""
+
+
 def check_native(
     model: Model,
     limits: Limits,
@@ -89,13 +93,14 @@ def check_native(
     directory: RunDirectory | None = None,
     search_of: SearchMaker = search_in_memory,
     problem: TemporalProblem | None = None,
+    before_search: Callable[[CompiledModel, Sequence[PackedState]], None] = nothing_before,
 ) -> Result:
     """Check `model` with compiled kernels on `threads` threads; see `kmc.reference.search.Search` for the others.
 
     With a `directory` the run can be resumed until the caller discards it. Where `directory.ended` says that the search
-    was not cut short, the caller does so as soon as the result is written, and not before. `search_of` makes the
-    search: one in memory, or one with the same answers. The temporal properties of `problem` are checked when the
-    search has found no other failure. Compiling and the initial states count against the time of `limits`, too.
+    was not cut short, the caller does so as soon as the result is written, and not before. `before_search` may raise.
+    `search_of` makes the search: one in memory, or one with the same answers. The temporal properties of `problem` are
+    checked when it has found no other failure. Compiling and the initial states count against `limits`, too.
 
     Raises SpecError for a construct that is not compiled yet, KmcError when there is no initial state, and SystemFault
     when `directory` holds the run of another model.
@@ -108,6 +113,7 @@ def check_native(
             records = initial_records(model, compiled) if start is None else [compiled.record(start)]
     except CompileTimeout:
         return unsearched(model, ENGINE, time.monotonic() - entered, fingerprint_bits)
+    before_search(compiled, records)
     started = time.monotonic()
     bounds = _bounds(model, limits, started - entered)
     chosen = replace(
@@ -129,13 +135,21 @@ def check_native(
             outcome, further = _within(seconds, outcome, tell, ask)
         if directory is not None:
             directory.ended = outcome.stopped is None and not outcome.interrupted
-        cpu = outcome.cpu_seconds_elsewhere + cpu_seconds() - began
         generated = temporal.generated(outcome) if temporal is not None else _generated(model, outcome)
-        counted = _Counted(search.counters(), generated, cpu)
+        counted = _Counted(search.counters(), generated, outcome.cpu_seconds_elsewhere + cpu_seconds() - began)
         result = _result(model, compiled, outcome, counted, violation, further, from_start=start is not None)
-    if problem is not None and further is not None:
-        result = replace(result, fairness=assumed_fairness(problem), cut_fairness=further.cut)
+    return _with_costs(_with_fairness(result, problem, further), compiled)
+
+
+def _with_costs(result: Result, compiled: CompiledModel) -> Result:
     return replace(result, compile_seconds=compiled.compile_seconds, compiled_anew=compiled.is_new)
+
+
+def _with_fairness(result: Result, problem: TemporalProblem | None, temporal: TemporalOutcome | None) -> Result:
+    """Return the result with what is assumed of behaviours, if temporal properties were judged."""
+    if problem is None or temporal is None:
+        return result
+    return replace(result, fairness=assumed_fairness(problem), cut_fairness=temporal.cut)
 
 
 def _compiled(

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -100,8 +101,7 @@ class NativeModuleSearch:
     def _attempt(self, translation: NativeTranslation) -> Result:
         """Check a translation; NotInModule where it fails and the module does not."""
         try:
-            model = self._model(translation)
-            result = self._checked(model)
+            result = self._checked(self._model(translation), translation)
         except SpecError as error:
             raise _refused(error, translation, model_place(self.module.program.model)) from error
         except EvaluationError as error:
@@ -112,8 +112,9 @@ class NativeModuleSearch:
     def _model(self, translation: NativeTranslation) -> Model:
         return changed(choose_bound(translation.root, None, ()).model, self.module.model.deadlock, None)
 
-    def _checked(self, model: Model) -> Result:
+    def _checked(self, model: Model, translation: NativeTranslation) -> Result:
         # Imported here, because numpy and the compiler take a third of a second.
+        from kmc.checking.modules.native_comparison import compare_with_module
         from kmc.engine.check_model import check_native
 
         limits = self.limits
@@ -128,6 +129,7 @@ class NativeModuleSearch:
             keep_going=self.keep_going,
             progress=self.progress,
             fingerprint_bits=self.options.fingerprint_bits,
+            before_search=partial(compare_with_module, self.module, translation),
         )
 
     def _in_module(self, result: Result, translation: NativeTranslation) -> Result:

@@ -1,0 +1,218 @@
+"""The comparison of compiled code with the interpreter of TLA+, on states of the model, before a native search of it.
+
+Invariant: states come from compiled code alone: its initial states, its first levels, and random walks. In each one,
+everything that a search counts or judges is compared with the module: the steps with their actions and multiplicity,
+the constraints, the invariants, the formulas of steps; and two states have one fingerprint exactly if they count as one
+in the module. So a value that the translation keeps in two ways is found as soon as both were reached.
+
+A state in which compiled code fails is left to the search, which finds out whether a type was too narrow.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+from kmc.checking.modules.checked_module import CheckedModule
+from kmc.checking.modules.module_trace import action_of
+from kmc.checking.modules.native_translation import NativeTranslation
+from kmc.engine.compiled_model import CompiledModel
+from kmc.engine.judged_steps import JudgedStep, is_inside, judged_steps
+from kmc.engine.layout.frontier import PackedState
+from kmc.engine.native.memory import Words
+from kmc.errors import InternalError, KmcError
+from kmc.tla.run.program import State
+from kmc.tla.translate.translator import model_place
+from kmc.tla.values.texts import text_of
+
+_WALK_LENGTH = 40
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedExtent:
+    """The states that are compared: breadth first, then on random walks from a seed, at most for some seconds."""
+
+    levels_max: int = 400
+    walks_max: int = 400
+    seconds_max: float = 1.5
+    seed: int = 1
+
+
+COMPARED_EXTENT = ComparedExtent()
+
+
+class _TimeIsUp(Exception):
+    """The end of the comparison."""
+
+
+@dataclass(slots=True)
+class NativeComparison:
+    """One comparison of a translated, compiled module with the module itself."""
+
+    module: CheckedModule
+    translation: NativeTranslation
+    compiled: CompiledModel
+    extent: ComparedExtent
+    _until: float = 0.0
+    _known: dict[int, Hashable] = field(default_factory=dict)
+    _fingerprints: dict[Hashable, int] = field(default_factory=dict)
+
+    def run(self, initial: Sequence[PackedState]) -> int:
+        """Compare, and return the number of states that were expanded; InternalError KMC944 for a difference."""
+        self._until = time.monotonic() + self.extent.seconds_max
+        expanded = 0
+        try:
+            self._compare_initial(initial)
+            for _ in self._states([record.row for record in initial[: self.extent.levels_max]]):
+                expanded += 1
+        except _TimeIsUp:
+            pass
+        return expanded
+
+    def _poll(self) -> None:
+        if time.monotonic() >= self._until:
+            raise _TimeIsUp
+
+    def _compare_initial(self, records: Sequence[PackedState]) -> None:
+        wanted = list(self.module.initial_states(self._poll))
+        if len(wanted) != len(records):
+            self._refuse("the number of initial states", str(len(records)), str(len(wanted)))
+        if len(records) <= self.extent.levels_max:
+            found = [self._state(record.row) for record in records]
+            self._compare_counts("the initial states", Counter(found), Counter(wanted))
+            for record, state in zip(records, found, strict=True):
+                self._identify(record.fingerprint, state)
+
+    def _states(self, initial: Sequence[Words]) -> Iterator[State]:
+        """Compare the steps of states, first breadth first and then on random walks, and yield each state."""
+        extent, choice = self.extent, random.Random(self.extent.seed)
+        inside = [row for row in initial if is_inside(self.compiled, row)]
+        queue, known = deque(inside), {row.tobytes() for row in inside}
+        for _ in range(extent.levels_max):
+            if not queue:
+                return
+            row = queue.popleft()
+            yield self._state(row)
+            for successor in self._expanded(row):
+                if successor.tobytes() not in known:
+                    known.add(successor.tobytes())
+                    queue.append(successor)
+        steps = 0
+        while inside and steps < extent.walks_max:
+            row = choice.choice(inside)
+            for _ in range(_WALK_LENGTH):
+                yield self._state(row)
+                steps += 1
+                successors = [one for one in self._expanded(row) if one.tobytes() != row.tobytes()]
+                if not successors:
+                    break
+                row = choice.choice(successors)
+
+    def _state(self, row: Words) -> State:
+        return self.translation.decoder.state(self.compiled.state(row))
+
+    def _expanded(self, row: Words) -> list[Words]:
+        """Compare the steps of a row, and return the successors in the model; none where compiled code fails."""
+        self._poll()
+        state = self._state(row)
+        steps = judged_steps(self.compiled, row)
+        if steps is None:
+            return []
+        states = [self._state(step.row) for step in steps]
+        counts: Counter[tuple[str, State]] = Counter()
+        for step, successor in zip(steps, states, strict=True):
+            counts[self.translation.original(step.title), successor] += step.times
+        self._compare_counts("the steps of a state", counts, Counter(self._module_steps(state)), state)
+        for step, successor in zip(steps, states, strict=True):
+            self._poll()
+            self._identify(step.fingerprint, successor)
+            self._compare_judged(step, successor, state)
+        return [step.row for step in steps if step.is_inside]
+
+    def _module_steps(self, state: State) -> list[tuple[str, State]]:
+        try:
+            steps = self.module.successors(state, self._poll)
+        except KmcError as error:
+            self._refuse("the steps of a state", "no error", _error_text(error), state)
+        return [(action_of(step.label), step.state) for step in steps]
+
+    def _compare_judged(self, step: JudgedStep, successor: State, state: State) -> None:
+        """Compare what is judged of a step and its end, but for what the search will find to fail."""
+        self._agree("whether a step is in the model", step.is_inside, self.module.is_in_model, successor, state)
+        self._agree("the invariants of a state", self._names(step.broken), self._broken, successor)
+        if successor != state:
+            self._agree("the properties of a step", self._names(step.step_broken), self._broken_by, successor, state)
+
+    def _broken(self, state: State) -> list[str]:
+        parts = [part for part in self.module.of_states if not part.is_initial]
+        return sorted({part.property_name for part in parts if not part.is_true(state)})
+
+    def _broken_by(self, successor: State, state: State) -> list[str]:
+        return sorted({part.property_name for part in self.module.of_steps if not part.is_true(state, successor)})
+
+    def _names(self, broken: tuple[str, ...] | None) -> list[str] | None:
+        """Return the names in the module of some properties of the spec."""
+        return None if broken is None else sorted(set(map(self.translation.original, broken)))
+
+    def _agree(self, what: str, found: object, of_module: Callable[..., object], *states: State) -> None:
+        """Refuse unless the function of the module gives what compiled code has found for some states, if anything."""
+        if found is None:
+            return
+        try:
+            wanted = of_module(*states)
+        except KmcError as error:
+            wanted = _error_text(error)
+        if found != wanted:
+            self._refuse(what, str(found), str(wanted), states[0])
+
+    def _identify(self, fingerprint: int, state: State) -> None:
+        """Refuse unless this state has the fingerprint of those that count as the same one, and of no other."""
+        key = self.module.program.identity(state)
+        if self._fingerprints.setdefault(key, fingerprint) != fingerprint:
+            self._refuse("whether two states are one", "two states", "one state", state)
+        if self._known.setdefault(fingerprint, key) != key:
+            self._refuse("whether two states are one", "one state", "two states", state)
+
+    def _compare_counts(self, what: str, found: Counter[Any], wanted: Counter[Any], state: State | None = None) -> None:
+        if found != wanted:
+            self._refuse(what, self._shown(found - wanted), self._shown(wanted - found), state)
+
+    def _shown(self, more: Counter[Any]) -> str:
+        """Return what one side has more than the other."""
+        if not more:
+            return "nothing more"
+        (first, count) = next(iter(more.items()))
+        action, state = first if isinstance(first[0], str) and isinstance(first[1], tuple) else ("", first)
+        times = f"{count} times " if count > 1 else ""
+        others = f" and {len(more) - 1} more" if len(more) > 1 else ""
+        return f"{times}{action}{' to ' if action else ''}{self._line(state)}{others}"
+
+    def _line(self, state: State) -> str:
+        named = zip(self.module.program.model.variables, state, strict=True)
+        return " /\\ ".join(f"{name} = {text_of(value)}" for name, value in named)
+
+    def _refuse(self, what: str, native: str, interpreter: str, state: State | None = None) -> NoReturn:
+        """Raise InternalError KMC944 with both values."""
+        where = [f"in the state {self._line(state)}"] if state is not None else []
+        raise InternalError(
+            "KMC944",
+            f"compiled code and the interpreter of TLA+ differ in {what}, so no count of compiled code can be trusted",
+            model_place(self.module.program.model),
+            help="check the module with the interpreter: --engine python",
+            notes=(*where, f"compiled code: {native}", f"the interpreter: {interpreter}"),
+        )
+
+
+def compare_with_module(
+    module: CheckedModule, translation: NativeTranslation, compiled: CompiledModel, initial: Sequence[PackedState]
+) -> None:
+    """Compare the first states of a compiled module with the module; InternalError KMC944 for a difference."""
+    NativeComparison(module, translation, compiled, COMPARED_EXTENT).run(initial)
+
+
+def _error_text(error: KmcError) -> str:
+    return f"{error.code}: {error.message}"

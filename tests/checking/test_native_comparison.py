@@ -1,0 +1,135 @@
+"""The comparison of compiled code with the interpreter before a native search of a module: faults in it are found.
+
+Each fault is a change of the text of the spec after its translation: the kernels of a wrong spec are compared. Each
+spec has one more variable than its module, which a fault may use to keep one state in two forms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kmc.checking.modules import native_comparison, native_translation
+from kmc.checking.modules.check_module import ModuleRequest, check_module
+from kmc.checking.modules.checked_module import CheckedModule
+from kmc.checking.modules.native_comparison import ComparedExtent
+from kmc.checking.outcome import Outcome
+from kmc.checking.request import Engine
+from kmc.errors import EvaluationError, InternalError
+from kmc.tla.translate.translated import TranslatedModel, translate_model
+
+CRANE = """---- MODULE Crane ----
+EXTENDS Naturals, FiniteSets
+CONSTANT Box
+VARIABLES yard, moved
+Init == yard \\in {{}, Box} /\\ moved = 0
+Lift(b) == b \\in yard /\\ yard' = yard \\ {b} /\\ moved' = moved + 1
+Drop(b) == b \\notin yard /\\ yard' = yard \\cup {b} /\\ moved' = moved + 1
+Rest == moved = 3 /\\ moved' = 0 /\\ UNCHANGED yard
+Next == (\\E b \\in Box : Lift(b) \\/ Drop(b)) \\/ Rest
+Low == moved < 7
+Tidy == Cardinality(yard) < 4
+Slow == [][moved' <= moved + 1]_moved
+====
+"""
+CFG = "INIT Init\nNEXT Next\nCONSTANT Box = {b1, b2}\nCONSTRAINT Low\nINVARIANT Tidy\nPROPERTY Slow\n"
+
+FAULTS = {
+    "guard": ("st.moved == 3", "st.moved <= 3", "the steps of a state"),
+    "assignment": ("yard=st.yard | {b}", "yard=st.yard", "the steps of a state"),
+    "multiplicity": ("yield st.set(moved=0)", "for _ in range(2): yield st.set(moved=0)", "the steps of a state"),
+    "parameter": ("yard=st.yard - {b}", "yard=st.yard - {Box.B1}", "the steps of a state"),
+    "initial states": ("{set(), set(Box)}", "{set(), {Box.B1}}", "the initial states"),
+    "number of initial states": ("{set(), set(Box)}", "{set()}", "the number of initial states"),
+    "constraint": ("st.moved < 7", "st.moved < 6", "whether a step is in the model"),
+    "invariant": ("len(st.yard) < 4", "len(st.yard) < 2", "the invariants of a state"),
+    "formula of steps": ("nxt.moved <= st.moved + 1", "nxt.moved <= st.moved", "the properties of a step"),
+    "two forms of one state": ("st.set(moved=0)", "st.set(moved=0, form=1)", "whether two states are one"),
+}
+"""Texts in the translation, what stands for them in a wrong one, and what differs then."""
+
+
+def checked(folder: Path) -> Outcome:
+    """Check the crane natively."""
+    path = folder / "Crane.tla"
+    path.write_text(CRANE)
+    path.with_suffix(".cfg").write_text(CFG)
+    return check_module(ModuleRequest(path, path.with_suffix(".cfg"), engine=Engine.NATIVE, threads=1))
+
+
+@pytest.fixture
+def changed(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], None]:
+    """Change the text of the translation, each place where a text occurs."""
+
+    def change(before: str, after: str) -> None:
+        def translate(*given: Any) -> TranslatedModel:
+            model = translate_model(*given)
+            text = model.folder.files["spec.py"]
+            assert before in text
+            text = text.replace(before, after).replace(
+                "    moved: Int(0, 7)", "    moved: Int(0, 7)\n    form: Int(0, 1)"
+            )
+            text = text.replace('"moved": "moved"', '"moved": "moved", "form": "form"')
+            text = text.replace("State(yard=yard_1, moved=0)", "State(yard=yard_1, moved=0, form=0)")
+            return replace(model, folder=replace(model.folder, files={**model.folder.files, "spec.py": text}))
+
+        monkeypatch.setattr(native_translation, "translate_model", translate)
+
+    return change
+
+
+def test_a_right_translation_is_searched(changed: Callable[[str, str], None], tmp_path: Path) -> None:
+    changed("class State", "class State")
+    assert checked(tmp_path).result.counters.distinct == 28
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_wrong_translation_is_refused(name: str, changed: Callable[[str, str], None], tmp_path: Path) -> None:
+    before, after, what = FAULTS[name]
+    changed(before, after)
+    with pytest.raises(InternalError, match=f"differ in {what}, so no count") as refused:
+        checked(tmp_path)
+    error = refused.value
+    assert error.code == "KMC944"
+    assert error.help == "check the module with the interpreter: --engine python"
+    assert error.span is not None
+    assert Path(error.span.path).name == "Crane.tla"
+
+
+def test_both_values_are_shown(changed: Callable[[str, str], None], tmp_path: Path) -> None:
+    changed("yard=st.yard - {b}", "yard=st.yard")
+    with pytest.raises(InternalError) as refused:
+        checked(tmp_path)
+    assert refused.value.notes == (
+        "in the state yard = {b1, b2} /\\ moved = 0",
+        "compiled code: 2 times Lift to yard = {b1, b2} /\\ moved = 1",
+        "the interpreter: Lift to yard = {b2} /\\ moved = 1 and 1 more",
+    )
+
+
+def test_an_error_that_only_the_module_has_is_refused(
+    changed: Callable[[str, str], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(*_: Any) -> list[Any]:
+        raise EvaluationError("KMC262", "a number and a string are compared")
+
+    changed("class State", "class State")
+    monkeypatch.setattr(CheckedModule, "successors", failing)
+    with pytest.raises(InternalError) as refused:
+        checked(tmp_path)
+    assert refused.value.notes[1:] == (
+        "compiled code: no error",
+        "the interpreter: KMC262: a number and a string are compared",
+    )
+
+
+def test_it_ends_when_its_time_is_up(
+    changed: Callable[[str, str], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changed("st.moved == 3", "st.moved <= 3")
+    monkeypatch.setattr(native_comparison, "COMPARED_EXTENT", ComparedExtent(seconds_max=0.0))
+    assert checked(tmp_path).result.counters.generated != 62
