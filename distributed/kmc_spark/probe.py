@@ -18,8 +18,7 @@ from pyspark import SparkContext
 from kmc.errors import KmcError, SystemFault
 from kmc.shards.files.store import ShardStore, new_name
 from kmc.shards.files.word_files import WordFile, read_words, write_words
-from kmc.shards.storage.remote_folder import busy_elsewhere
-from kmc.shards.storage.retries import is_busy
+from kmc.shards.storage.storage_faults import busy_elsewhere, is_busy
 from kmc.shards.storage.store_place import StorePlace
 from kmc_spark.facts import Facts
 from kmc_spark.jobs import Jobs
@@ -66,7 +65,7 @@ def probe(context: SparkContext, store: ShardStore, place: StorePlace) -> None:
     """Raise SystemFault KMC561 or KMC562 for an executor that cannot take part; the error names the host and the
     remedy.
 
-    KMC570 if the storage is at fault, and not the access of that host to it.
+    KMC573 if the storage is at fault, and not the access of that host to it.
     """
     file = write_words(store, new_name("words", 0, 0), [np.arange(8)])
     tasks = _TASKS_PER_SLOT * max(1, context.defaultParallelism)
@@ -85,7 +84,7 @@ def probe(context: SparkContext, store: ShardStore, place: StorePlace) -> None:
 
 
 def fault_on(host: str, place: StorePlace, why: str) -> SystemFault:
-    """Return the error of an executor that could not read and write: KMC570 if the storage was busy, else KMC562."""
+    """Return the error of an executor that could not read and write: KMC573 if the storage was busy, else KMC562."""
     if is_busy(why):
         return busy_elsewhere(host, why)
     return cannot_use(host, place, why)

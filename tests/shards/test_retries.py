@@ -4,30 +4,24 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
+from support.runs.pauses import Pauses
 from support.runs.s3_server import S3Server
-from support.runs.stored import begun
-from support.specs.small import RIVER, model_of
 
-from kmc.engine.check_model import check_native
-from kmc.engine.layout.search_outcome import Settings
 from kmc.errors import SystemFault
-from kmc.result import Limits
 from kmc.shards.files.store import new_name
 from kmc.shards.files.word_files import read_words, write_words
-from kmc.shards.level.sharding import Sharding
-from kmc.shards.on_one_machine import sharded
 from kmc.shards.storage import remote_folder
 from kmc.shards.storage.file_cache import FileCache
 from kmc.shards.storage.object_store import PyarrowStore
 from kmc.shards.storage.remote_folder import RemoteFolder
-from kmc.shards.storage.retries import Retries, is_busy, may_succeed_later
+from kmc.shards.storage.retries import Retries
+from kmc.shards.storage.storage_faults import Trouble, is_busy, may_succeed_later, storage_fault, trouble_in
 
 BUSY = (
     "AWS Error INTERNAL_FAILURE during GetObject operation: Failed to flush response stream (eof: 0, bad: 1)",
@@ -41,6 +35,16 @@ LOST = (
     "AWS Error NETWORK_CONNECTION during HeadObject operation: curlCode: 52, Server returned nothing",
     "curlCode: 28, Timeout was reached: Operation timed out after 3000 milliseconds",
     "[Errno 104] Connection reset by peer",
+    "AWS Error NO_SUCH_UPLOAD during CompleteMultipartUpload operation: The upload does not exist.",
+)
+FORBIDDEN = (
+    "AWS Error ACCESS_DENIED during PutObject operation: Access Denied",
+    "AWS Error INVALID_ACCESS_KEY_ID during ListObjectsV2 operation: The key does not exist in our records.",
+    "AWS Error SIGNATURE_DOES_NOT_MATCH during PutObject operation: The request signature does not match.",
+    "AWS Error UNKNOWN (HTTP status 400) during PutObject operation: Unable to parse ExceptionName: ExpiredToken",
+    "AWS Error UNKNOWN (HTTP status 403) during HeadObject operation: No response body.",
+    "[Errno 13] Failed to open local file. Detail: [errno 13] Permission denied",
+    "[Errno 30] Failed to create directory. Detail: [errno 30] Read-only file system",
 )
 REFUSED = (
     "AWS Error ACCESS_DENIED during HeadObject operation: No response body.",
@@ -50,19 +54,6 @@ REFUSED = (
     "Path does not exist 'kmc-bucket/x/bits-5030-1'",
     "[Errno 28] No space left on device",
 )
-
-
-class Pauses:
-    """Retries whose clock moves only when they wait."""
-
-    def __init__(self, draw: float = 1.0, **given: Any) -> None:
-        self.waited: list[float] = []
-        self._now = 0.0
-        self.retries = Retries(sleep=self._sleep, clock=lambda: self._now, draw=lambda: draw, **given)
-
-    def _sleep(self, seconds: float) -> None:
-        self.waited.append(seconds)
-        self._now += seconds
 
 
 def failing(*texts: str) -> Callable[[], str]:
@@ -104,8 +95,36 @@ def test_a_missing_file_is_not_asked_for_again() -> None:
 
 
 def test_what_is_busy_is_told_from_what_is_not_reached() -> None:
-    assert [is_busy(text) for text in (*BUSY, *LOST, *REFUSED)] == [True] * 6 + [False] * 9
-    assert [may_succeed_later(text) for text in (*BUSY, *LOST, *REFUSED)] == [True] * 9 + [False] * 6
+    assert [is_busy(text) for text in (*BUSY, *LOST, *REFUSED)] == [True] * 6 + [False] * 10
+    assert [may_succeed_later(text) for text in (*BUSY, *LOST, *REFUSED)] == [True] * 10 + [False] * 6
+
+
+@pytest.mark.parametrize(
+    ("code", "begins", "texts"),
+    [
+        ("KMC573", "the storage cannot answer now: cannot read s3://b/x: AWS", BUSY),
+        ("KMC570", "the storage is not reached: cannot read", LOST),
+        ("KMC574", "the storage refuses access: cannot read", FORBIDDEN),
+        ("KMC575", "there is no such bucket: cannot read", REFUSED[1:2]),
+        ("KMC570", "cannot read s3://b/x: ", REFUSED[3:]),
+    ],
+)
+def test_each_error_of_a_storage_says_what_it_is(code: str, begins: str, texts: Sequence[str]) -> None:
+    for text in texts:
+        fault = storage_fault("read", "s3://b/x", OSError(text))
+        assert (fault.code, fault.message.startswith(begins), text in fault.message) == (code, True, True), text
+
+
+@pytest.mark.parametrize("name", ["SLOW_DOWN", "timed out", "HTTP status 503", "AWS Error NETWORK_CONNECTION"])
+def test_the_names_of_objects_do_not_decide_what_an_error_is(name: str) -> None:
+    text = f"When reading information for key '{name}' in bucket '{name}': AWS Error ACCESS_DENIED during HeadObject"
+    assert trouble_in(text) is Trouble.REFUSED
+    assert trouble_in(f"[Errno 13] Failed to open local file '/{name}'. Detail: Permission denied") is Trouble.REFUSED
+
+
+def test_a_full_storage_says_to_make_room() -> None:
+    for text in ("[Errno 28] No space left on device", "AWS Error UNKNOWN (HTTP status 507) during PutObject"):
+        assert storage_fault("write", "s3://b/x", OSError(text)).help == "make room there"
 
 
 def test_pauses_grow_up_to_a_bound_and_attempts_end() -> None:
@@ -176,7 +195,7 @@ def test_a_small_object_is_read_from_a_server_that_fails_now_and_then(
 ) -> None:
     pauses = Pauses()
     folder = folder_of(pauses.retries)
-    folder.put("bits-1", [b"12345678"])
+    folder.write("bits-1", b"12345678")
     with s3.failing(2, 3, status=status, path="bits-", methods=("GET",)) as asked:
         assert [folder.read("bits-1") for _ in range(3)] == [b"12345678"] * 3
     assert asked == [9]
@@ -188,16 +207,27 @@ def test_a_small_object_is_read_from_a_server_that_fails_now_and_then(
 def test_a_server_that_fails_for_ever_is_one_error(status: int, folder_of: FolderOf, s3: S3Server) -> None:
     pauses = Pauses()
     folder = folder_of(pauses.retries)
-    folder.put("bits-1", [b"12345678"])
+    folder.write("bits-1", b"12345678")
     with s3.failing(1, status=status, path="bits-", methods=("GET",)) as asked, pytest.raises(SystemFault) as caught:
         folder.read("bits-1")
-    assert (caught.value.code, asked, len(pauses.waited)) == ("KMC570", [6], 5)
+    assert (caught.value.code, asked, len(pauses.waited)) == ("KMC573", [6], 5)
+
+
+@pytest.mark.parametrize("status", [429, 0])
+def test_a_write_is_repeated_with_all_its_parts(status: int, folder_of: FolderOf, s3: S3Server) -> None:
+    pauses = Pauses()
+    folder = folder_of(pauses.retries)
+    with s3.failing(2, 3, status=status, path="run-", methods=("PUT",)):
+        folder.put("run-1", lambda: iter([b"1234", b"5678"]))
+    assert folder.read("run-1") == b"12345678"
+    # pyarrow itself repeats what a broken connection ended, and no status 429.
+    assert pauses.waited == ([0.4, 0.8] if status else [])
 
 
 def test_a_server_that_refuses_is_asked_once(folder_of: FolderOf, s3: S3Server) -> None:
     pauses = Pauses()
     folder = folder_of(pauses.retries)
-    folder.put("bits-1", [b"12345678"])
+    folder.write("bits-1", b"12345678")
     with s3.failing(1, status=403, path="bits-") as asked, pytest.raises(SystemFault, match="ACCESS_DENIED"):
         folder.read("bits-1")
     with pytest.raises(FileNotFoundError):
@@ -211,7 +241,7 @@ def test_a_reading_that_fails_in_the_middle_goes_on_there(
 ) -> None:
     monkeypatch.setattr(remote_folder, "PART_BYTES", 64)
     folder, whole = folder_of(Pauses().retries), bytes(range(256)) * 2
-    folder.put("run-1", [whole])
+    folder.write("run-1", whole)
     with s3.failing(1, 3, status=status, path="run-", methods=("GET",)) as asked:
         assert folder.read("run-1") == whole
     assert asked[0] >= 12, "eight parts, some of them twice"
@@ -224,22 +254,3 @@ def test_a_file_of_words_is_read_whole_from_a_server_that_fails_now_and_then(s3:
     reader = PyarrowStore(RemoteFolder(address, Pauses().retries), FileCache(tmp_path / "reader", 1 << 20))
     with s3.failing(4, 5, methods=("GET",)):
         assert read_words(reader, file).array.tolist() == words.tolist()
-
-
-@pytest.mark.usefixtures("compiled_once")
-@pytest.mark.slow
-def test_a_search_ends_on_a_server_that_fails_now_and_then(
-    s3: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "spec").mkdir()
-    model = model_of(tmp_path / "spec", RIVER, "CHECK_DEADLOCK FALSE")
-    pauses = Pauses(attempts=50, seconds_max=1e9)
-    monkeypatch.setattr(remote_folder, "RETRIES", pauses.retries)
-    directory = begun(tmp_path / "run", s3.address(tmp_path.name), cache_bytes=1)
-    with s3.failing(1, 3, methods=("GET",)):
-        result = check_native(
-            model, Limits(), settings=Settings(save_seconds=0.0), directory=directory, search_of=sharded(Sharding(2))
-        )
-    directory.discard()
-    assert result.levels == check_native(model, Limits()).levels
-    assert pauses.waited, "some small file was refused at first"

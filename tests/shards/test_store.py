@@ -146,7 +146,7 @@ def test_a_file_larger_than_memory_for_it_goes_in_parts(
             sizes.append(len(part))
             yield part
 
-    monkeypatch.setattr(RemoteFolder, "put", lambda self, name, given: put(self, name, told(given)))
+    monkeypatch.setattr(RemoteFolder, "put", lambda self, name, given: put(self, name, lambda: told(given())))
     monkeypatch.setattr(RemoteFolder, "parts", lambda self, name: told(parts(self, name)))
     address = s3.address(tmp_path.name)
     name = written(pyarrow_store(address, tmp_path / "writer"), new_name("run", 1, 0), np.arange(1300))
@@ -196,25 +196,35 @@ def test_a_writing_that_fails_leaves_nothing_in_the_cache(tmp_path: Path) -> Non
 
 def refusal(address: str) -> KmcError:
     with pytest.raises(KmcError) as caught:
-        RemoteFolder(address).put("x", [b"1"])
+        RemoteFolder(address).write("x", b"1")
     return caught.value
 
 
 @pytest.mark.usefixtures("credentials")
 def test_a_missing_bucket_says_what_to_do(s3: S3Server) -> None:
     error = refusal(s3.address("folder", bucket="no-such-bucket"))
-    assert (error.code, "NO_SUCH_BUCKET" in error.message) == ("KMC570", True)
+    assert (error.code, "NO_SUCH_BUCKET" in error.message) == ("KMC575", True)
     assert error.help == "make the bucket, or correct the address"
 
 
+@pytest.mark.usefixtures("credentials")
+def test_a_bucket_that_is_gone_is_not_a_folder_without_files(s3: S3Server) -> None:
+    folder = RemoteFolder(s3.address("folder", bucket="no-such-bucket"))
+    for ask in (folder.names, folder.folders, lambda: folder.read("x")):
+        with pytest.raises(SystemFault, match="there is no such bucket: no-such-bucket") as caught:
+            ask()
+        assert caught.value.code == "KMC575"
+    assert RemoteFolder(s3.address("no-such-folder")).names() == []
+
+
 def test_missing_credentials_say_what_to_do(s3: S3Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    RemoteFolder(s3.address(tmp_path.name)).put("x", [b"1"])
+    RemoteFolder(s3.address(tmp_path.name)).write("x", b"1")
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
     monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
     monkeypatch.setenv("HOME", str(tmp_path))
     with pytest.raises(SystemFault, match="ACCESS_DENIED") as caught:
         RemoteFolder(s3.address(tmp_path.name)).read("x")
-    assert (caught.value.code, "AWS_ACCESS_KEY_ID" in (caught.value.help or "")) == ("KMC570", True)
+    assert (caught.value.code, "AWS_ACCESS_KEY_ID" in (caught.value.help or "")) == ("KMC574", True)
 
 
 def test_a_directory_that_cannot_be_written_is_one_error(tmp_path: Path) -> None:

@@ -64,8 +64,8 @@ def test_a_storage_that_fails_now_and_then_is_used(local_spark: SparkContext, s3
 @pytest.mark.parametrize(
     ("trouble", "code"),
     [
-        ("cannot read s3://a/b: AWS Error SLOW_DOWN during GetObject operation: Reduce your rate.", "KMC570"),
-        ("cannot read s3://a/b: AWS Error UNKNOWN (HTTP status 503) during HeadObject operation", "KMC570"),
+        ("cannot read s3://a/b: AWS Error SLOW_DOWN during GetObject operation: Reduce your rate.", "KMC573"),
+        ("cannot read s3://a/b: AWS Error UNKNOWN (HTTP status 503) during HeadObject operation", "KMC573"),
         ("cannot read s3://a/b: AWS Error ACCESS_DENIED during HeadObject operation", "KMC562"),
         ("cannot read s3://a/b: AWS Error NETWORK_CONNECTION during HeadObject operation: curlCode: 7", "KMC562"),
         ("pyarrow is not installed", "KMC562"),

@@ -36,7 +36,7 @@ class PyarrowStore:
         assert is_shard_file(name), name
         with self._cache.adding(name) as copy:
             yield _CopiedWords(copy)
-            self._folder.put(name, copy.parts(PART_BYTES))
+            self._folder.put(name, lambda: copy.parts(PART_BYTES))
 
     def read(self, name: str, words: int) -> FileWords:
         """See `ShardStore`; SystemFault KMC570 when the storage does not answer."""

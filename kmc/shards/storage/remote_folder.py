@@ -1,13 +1,14 @@
 """A folder of any file system of pyarrow: S3 and what is compatible with it, Google Cloud, Azure, HDFS, a directory.
 
-An error of a service is one SystemFault, KMC570, with the service's own words. Reads, lists and removals that may
-succeed later are repeated (`retries.py`); a write is repeated by pyarrow alone, which holds its parts.
+An error of a service is one SystemFault with the service's own words (`storage_faults.py`). What may succeed later is
+repeated (`retries.py`). Repeating a write changes nothing if the first attempt was applied and its answer lost, because
+a name is given once, to one content.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -17,6 +18,7 @@ from kmc import failpoints
 from kmc.errors import CommandLineError, SystemFault
 from kmc.install_hint import install_command
 from kmc.shards.storage.retries import Retries
+from kmc.shards.storage.storage_faults import no_bucket, storage_fault
 
 PART_BYTES = 8 << 20
 """The number of bytes that are read or written at once."""
@@ -66,21 +68,28 @@ class RemoteFolder:
         """Whether it is a directory of this machine, or one that it sees as its own."""
         return bool(self._fs.type_name == "local")
 
-    def put(self, name: str, parts: Iterable[bytes | memoryview]) -> None:
-        """Write a file part by part. The file is there, as a whole, when this returns; after a failure it may be cut
-        off.
+    def write(self, name: str, content: bytes) -> None:
+        """Write a small file, see `put`."""
+        self.put(name, lambda: [content])
+
+    def put(self, name: str, parts: Callable[[], Iterable[bytes | memoryview]]) -> None:
+        """Write a file part by part, and from its first part again if an attempt fails. The file is there, as a whole,
+        when this returns; after a failure it may be cut off.
         """
         kind = name.split("-")[0]
         failpoints.reach(f"before put {kind}")
         with self._asking("write", name):
-            if self._fs.type_name not in _OBJECT_STORES:
-                self._fs.create_dir(self._path, recursive=True)
-            with self._fs.open_output_stream(self._path_of(name)) as out:
-                for piece in parts:
-                    out.write(piece)
+            self._retries.of(lambda: self._attempt(name, parts()))
         if self.is_directory:
             self._sync(name)
         failpoints.reach(f"after put {kind}")
+
+    def _attempt(self, name: str, parts: Iterable[bytes | memoryview]) -> None:
+        if self._fs.type_name not in _OBJECT_STORES:
+            self._fs.create_dir(self._path, recursive=True)
+        with self._fs.open_output_stream(self._path_of(name)) as out:
+            for piece in parts:
+                out.write(piece)
 
     def _sync(self, name: str) -> None:
         with self._asking("sync", name):
@@ -92,7 +101,7 @@ class RemoteFolder:
                     os.close(descriptor)
 
     def parts(self, name: str) -> Iterator[bytes]:
-        """The bytes of a file, part by part; FileNotFoundError if there is none."""
+        """The bytes of a file, part by part; FileNotFoundError if there is none, KMC575 if there is no bucket."""
         stream: Any = None
         offset = 0
 
@@ -114,6 +123,9 @@ class RemoteFolder:
                 while piece := self._retries.of(following):
                     offset += len(piece)
                     yield piece
+            except FileNotFoundError:
+                self._require_bucket()
+                raise
             finally:
                 if stream is not None:
                     stream.close()
@@ -137,7 +149,19 @@ class RemoteFolder:
         with self._asking("list", ""):
             wanted_files = FileSelector(self._path, allow_not_found=True)
             infos = self._retries.of(lambda: self._fs.get_file_info(wanted_files))
+        if not infos:
+            self._require_bucket()
         return sorted(info.base_name for info in infos if info.type == wanted)
+
+    def _require_bucket(self) -> None:
+        """Raise SystemFault KMC575 if the bucket is not there, so that its files seem to be removed."""
+        from pyarrow.fs import FileType
+
+        bucket = self._path.partition("/")[0]
+        # Some credentials may not ask for it.
+        with suppress(OSError):
+            if self._fs.type_name in _OBJECT_STORES and self._fs.get_file_info(bucket).type == FileType.NotFound:
+                raise no_bucket(f"{bucket}, of {self.address}")
 
     def remove(self, names: Iterable[str]) -> None:
         """Remove files, if they are there."""
@@ -166,17 +190,17 @@ class RemoteFolder:
 
     @contextmanager
     def _asking(self, what: str, name: str, *, missing: bool = False) -> Iterator[None]:
-        """While the file system answers a request, turn its errors into KMC570; with `missing`, FileNotFoundError is
-        left to the caller.
+        """While the file system answers a request, turn its errors into those of `storage_fault`; with `missing`,
+        FileNotFoundError is left to the caller.
         """
         try:
             yield
         except FileNotFoundError as error:
             if missing:
                 raise
-            raise _refused(what, inside(self.address, name), error) from None
+            raise storage_fault(what, inside(self.address, name), error) from None
         except (OSError, ValueError) as error:
-            raise _refused(what, inside(self.address, name), error) from None
+            raise storage_fault(what, inside(self.address, name), error) from None
 
 
 def _opened(address: str) -> tuple[Any, str]:
@@ -195,7 +219,7 @@ def _opened(address: str) -> tuple[Any, str]:
     except ValueError as error:
         raise _misread(address, str(error)) from None
     except OSError as error:
-        raise _refused("open", address, error) from None
+        raise storage_fault("open", address, error) from None
     if not path.strip("/"):
         raise _misread(address, "it names no bucket or folder")
     return system, path.rstrip("/")
@@ -221,27 +245,3 @@ def _misread(address: str, why: str) -> CommandLineError:
         f"'{address}' is not an address of a storage: {why}",
         help="write s3://BUCKET/FOLDER, gs://BUCKET/FOLDER, abfs://..., hdfs://HOST/FOLDER or file:///FOLDER",
     )
-
-
-_ADVICE = (
-    ("NO_SUCH_BUCKET", "make the bucket, or correct the address"),
-    ("ACCESS_DENIED", "give credentials that may read, write, list and remove there: for S3, AWS_ACCESS_KEY_ID"),
-    ("credentials", "give credentials in the environment: for S3, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"),
-    ("INVALID_ACCESS_KEY_ID", "correct AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"),
-    ("SIGNATURE", "correct AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"),
-    ("SLOW_DOWN", "the service wants fewer requests: go on later, or with fewer executors"),
-    ("NETWORK_CONNECTION", "see that the service runs, and that its address and the network are right"),
-    ("libjvm", "HDFS needs JAVA_HOME, HADOOP_HOME and CLASSPATH: see the documentation of pyarrow"),
-)
-
-
-def _refused(what: str, address: str, error: Exception) -> SystemFault:
-    text = " ".join(str(error).split())
-    advice = (help for words, help in _ADVICE if words in text)
-    otherwise = "see that the service runs, and that the address and the credentials are right"
-    return SystemFault("KMC570", f"cannot {what} {address}: {text}", help=next(advice, otherwise))
-
-
-def busy_elsewhere(host: str, why: str) -> SystemFault:
-    """KMC570: an executor on another host met a service that cannot answer now."""
-    return SystemFault("KMC570", f"{why} (an executor on {host})", help="go on once the service answers again")

@@ -67,6 +67,11 @@ class StoredRun:
         """Whether there is nothing to resume."""
         return _ENDED in self.control.names()
 
+    @property
+    def is_removed(self) -> bool:
+        """Whether the run has ended, and a process removed its files or began to."""
+        return self.ended and self.control.read(_ENDED) == _REMOVED
+
     def manifest(self) -> RunManifest | None:
         """The manifest that counts, None if no level was saved; SystemFault KMC551 if none is whole."""
         names = [name for name in self.control.names() if _MANIFEST.fullmatch(name)]
@@ -122,7 +127,7 @@ class RunInStorage(StoredRun):
         epoch = max((owner.epoch for owner in _owners_in(self.control.names())), default=0) + 1
         mine = _Owner(epoch, secrets.token_hex(8))
         about = {"host": platform.node(), "process": os.getpid()}
-        self.control.put(mine.name, [json.dumps(about).encode()])
+        self.control.write(mine.name, json.dumps(about).encode())
         others = [owner for owner in _owners_in(self.control.names()) if owner.epoch >= epoch and owner != mine]
         if others:
             self.control.remove([mine.name])
@@ -156,7 +161,7 @@ class RunInStorage(StoredRun):
         SystemFault KMC555 if the run has ended.
         """
         if self.ended:
-            if self.control.read(_ENDED) == _REMOVED:
+            if self.is_removed:
                 self.discard()
             else:
                 self.leave()
@@ -175,7 +180,7 @@ class RunInStorage(StoredRun):
     def commit(self, manifest: RunManifest) -> None:
         """See `ManifestCopy`; SystemFault KMC571 if another process owns the run, which then goes on without this."""
         name = f"manifest-{self._owner.epoch:06}-{manifest.levels:09}"
-        self.control.put(name, [manifest.as_bytes()])
+        self.control.write(name, manifest.as_bytes())
         known = self.control.names()
         self._require_owned_by(known)
         self.control.remove(each for each in known if self._is_past(each, name))
@@ -189,18 +194,18 @@ class RunInStorage(StoredRun):
         self.require_owned()
         folder = RemoteFolder(self.address)
         for name, text in files.items():
-            folder.put(name, [text.encode()])
+            folder.write(name, text.encode())
 
     def keep(self) -> None:
         """See `ManifestCopy`."""
         self.require_owned()
-        self.control.put(_ENDED, [_KEPT])
+        self.control.write(_ENDED, _KEPT)
         self._cache.remove_folder()
 
     def discard(self) -> None:
         """See `ManifestCopy`."""
         self.require_owned()
-        self.control.put(_ENDED, [_REMOVED])
+        self.control.write(_ENDED, _REMOVED)
         _remove_all(self._files, is_shard_file)
         control = self.control.names()
         self.control.remove(name for name in control if _OWNER.fullmatch(name) or _MANIFEST.fullmatch(name))

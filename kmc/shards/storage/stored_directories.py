@@ -57,6 +57,9 @@ def continue_in_storage(directory: RunDirectory, cache_bytes: int = CACHE_BYTES)
 def adopted(path: Path, address: str) -> RunDirectory:
     """A new folder for the run at an address, which no folder here has; `continue_in_storage` comes next."""
     stored = StoredRun(address)
+    if stored.is_removed:
+        # Whoever removed it may have died on the way.
+        RunInStorage(address, path / _CACHE).resumed()
     manifest = None if stored.ended else stored.manifest()
     if manifest is None:
         raise nothing_to_resume(address)

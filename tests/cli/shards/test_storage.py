@@ -20,6 +20,8 @@ from kmc.engine.files.run_directory import RunDirectory
 from kmc.errors import SystemFault
 from kmc.failpoints import FAILPOINT_VARIABLE
 from kmc.shards.executors.executor import ThreadExecutor
+from kmc.shards.storage import remote_folder
+from kmc.shards.storage.retries import Retries
 from kmc.shards.storage.run_in_storage import RunInStorage
 
 COMPARED = ("result", "generated", "distinct", "depth", "levels", "generated_by_action")
@@ -70,7 +72,7 @@ def test_a_storage_that_cannot_be_is_refused(words: tuple[str, ...], status: int
 
 def test_a_missing_bucket_is_refused_before_the_search(s3: S3Server) -> None:
     ran = kmc("check", "die_hard", "--shards", "2", "--storage", s3.address("x", bucket="no-such-bucket"))
-    assert (ran.exit_code, "error[KMC570]" in ran.stderr) == (153, True)
+    assert (ran.exit_code, "error[KMC575]" in ran.stderr) == (153, True)
     assert "help: make the bucket, or correct the address" in ran.stderr
     assert list(Path(".kmc/runs").iterdir()) == []
 
@@ -182,6 +184,7 @@ def test_a_service_that_stops_leaves_a_run_that_goes_on(fragile_s3: S3Server, mo
 
     with monkeypatch.context() as patch:
         patch.setattr(ThreadExecutor, "level", stopping)
+        patch.setattr(remote_folder, "RETRIES", Retries(attempts=1))
         ran = kmc(*DIE_HARD, "--storage", fragile_s3.address("runs"))
     assert (ran.exit_code, "error[KMC570]" in ran.stderr, "Traceback" in ran.stderr) == (153, True, False)
     assert "see that the service runs" in ran.stderr

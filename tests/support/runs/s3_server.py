@@ -12,12 +12,17 @@ from pathlib import Path
 from typing import Any
 
 BUCKET = "kmc-bucket"
+METHODS = ("GET", "HEAD", "PUT", "POST", "DELETE")
+FAULTS: tuple[int | str, ...] = (503, 500, 429, "cut", "dropped", "unanswered")
+"""All faults after which a request may succeed; see `_SERVE`."""
 CREDENTIALS = {"AWS_ACCESS_KEY_ID": "kmc", "AWS_SECRET_ACCESS_KEY": "kmc-secret", "AWS_EC2_METADATA_DISABLED": "true"}
 
 # It prints its port when it listens, and answers each line: `stop` lets it listen no more, `start` again, with all that
 # it holds, and `faults JSON` makes some requests fail. It ends with its standard input: whatever happens to the tests.
+# A fault is a status; or the connection is lost before the request is done (`dropped`), before its answer
+# (`unanswered`), or in the middle of the answer (`cut`).
 _SERVE = """
-import itertools, json, socket, sys, threading
+import json, random, socket, sys, threading
 from moto.server import DomainDispatcherApplication, create_backend_app
 from werkzeug.serving import make_server
 
@@ -25,20 +30,40 @@ BODY = b"<Error><Code>%s</Code><Message>This is a fault of a test.</Message></Er
 NAMES = {503: b"SlowDown", 500: b"InternalError", 429: b"TooManyRequests", 403: b"AccessDenied"}
 moto, faults, asked, lock = DomainDispatcherApplication(create_backend_app), None, 0, threading.Lock()
 
-def application(environ, start_response):
+def fault_of(environ):
     global asked
     with lock:
-        concerned = faults and environ["REQUEST_METHOD"] in faults["methods"] and faults["path"] in environ["PATH_INFO"]
-        number, asked = asked, asked + bool(concerned)
-    if not concerned or number % faults["of"] >= faults["fail"]:
+        if not faults or environ["REQUEST_METHOD"] not in faults["methods"]:
+            return None
+        if faults["path"] not in environ["PATH_INFO"]:
+            return None
+        number, asked = asked, asked + 1
+        if "seed" in faults:
+            return draws.choice(faults["kinds"]) if draws.random() < faults["share"] else None
+        return faults["kinds"][0] if number % faults["of"] < faults["fail"] else None
+
+def application(environ, start_response):
+    fault = fault_of(environ)
+    if fault is None:
         return moto(environ, start_response)
-    if faults["status"] == 0:
-        environ["werkzeug.socket"].shutdown(socket.SHUT_RDWR)
+    connection = environ["werkzeug.socket"]
+    if fault in ("dropped", "unanswered"):
+        if fault == "unanswered":
+            b"".join(moto(environ, lambda *given: None))
+        connection.shutdown(socket.SHUT_RDWR)
         raise ConnectionResetError
-    body = BODY % NAMES[faults["status"]]
+    if fault == "cut":
+        return cut(moto(environ, start_response), connection)
+    body = BODY % NAMES[fault]
     headers = [("Content-Type", "application/xml"), ("Content-Length", str(len(body)))]
-    start_response(f"{faults['status']} Fault", headers)
+    start_response(f"{fault} Fault", headers)
     return [body if environ["REQUEST_METHOD"] != "HEAD" else b""]
+
+def cut(answer, connection):
+    whole = b"".join(answer)
+    yield whole[: len(whole) // 2]
+    connection.shutdown(socket.SHUT_RDWR)
+    raise ConnectionResetError
 
 def served(port):
     server = make_server("127.0.0.1", port, application, threaded=True)
@@ -57,6 +82,7 @@ for line in sys.stdin:
         server = served(port)
     elif word == "faults":
         told, faults, asked = asked, json.loads(given), 0
+        draws = random.Random(faults and faults.get("seed"))
     print(told if word == "faults" else word, flush=True)
 """
 
@@ -97,7 +123,21 @@ class S3Server:
 
         After the block, the list says how many requests this concerned.
         """
-        faults = {"fail": fail, "of": of, "status": status, "path": path, "methods": methods}
+        faults = {"fail": fail, "of": of, "kinds": [status or "dropped"], "path": path, "methods": methods}
+        with self._faulty(faults) as asked:
+            yield asked
+
+    @contextmanager
+    def stressed(
+        self, seed: int, share: float, kinds: Sequence[int | str] = FAULTS, path: str = ""
+    ) -> Iterator[list[int]]:
+        """Let a share of all requests for some path fail, drawn by a seed; see `failing`."""
+        faults = {"seed": seed, "share": share, "kinds": kinds, "path": path, "methods": METHODS}
+        with self._faulty(faults) as asked:
+            yield asked
+
+    @contextmanager
+    def _faulty(self, faults: dict[str, Any]) -> Iterator[list[int]]:
         asked: list[int] = []
         self._answer(f"faults {json.dumps(faults)}")
         try:

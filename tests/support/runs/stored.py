@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -31,11 +32,18 @@ def continue_in_storage(folder: Path, address: str) -> RunDirectory:
     return directory
 
 
-def searched(model: Model, directory: RunDirectory, search_of: SearchMaker, depth: int | None = None) -> dict[str, Any]:
-    """What a check finds that saves every level; a run that has ended is removed."""
+def searched(
+    model: Model,
+    directory: RunDirectory,
+    search_of: SearchMaker,
+    depth: int | None = None,
+    at_end: Callable[[], object] = lambda: None,
+) -> dict[str, Any]:
+    """What a check finds that saves every level; a run that has ended is removed, after `at_end`."""
     settings = Settings(save_seconds=0.0)
     try:
         found = check_native(model, Limits(depth), settings=settings, directory=directory, search_of=search_of)
+        at_end()
         if directory.ended:
             directory.discard()
         return told(found)
