@@ -6,8 +6,8 @@ fail. It does not repeat three kinds. The GET of an object that is smaller than 
 to flush response stream`, whatever the status was; a HEAD comes before each GET, and says whether it is refused. A
 request other than HEAD that got the status 429 fails at once. So does a multipart upload that was completed, if the
 answer was lost: the repetition finds no such upload. The SDK's own strategy, which pyarrow offers too
-(`AwsStandardS3RetryStrategy`), cannot replace this: after some hundred failures its quota is used up, and then it repeats
-nothing.
+(`AwsStandardS3RetryStrategy`), cannot replace this: after some hundred failures its quota is used up, and then it
+repeats nothing.
 """
 
 from __future__ import annotations
