@@ -128,9 +128,11 @@ def encode_state(
 def _encoded(value: Any, variable: Variable, table: VariableTable) -> Tla:
     if variable.inner is None:
         return encode(value, table.naming)
-    pairs = [
-        (encode(key, table.naming), encode(getattr(value[key], variable.inner), table.naming)) for key in ordered(value)
-    ]
+    return _function(((key, getattr(value[key], variable.inner)) for key in ordered(value)), table)
+
+
+def _function(items: Iterable[tuple[Any, Any]], table: VariableTable) -> Tla:
+    pairs = [(encode(key, table.naming), encode(value, table.naming)) for key, value in items]
     return function(pairs) if table.naming.as_sequences else TlaMap(tuple(pairs))
 
 
@@ -150,24 +152,52 @@ def decode_state(variables: Mapping[str, Tla], state_class: RecordMeta, table: V
 
     Raises TraceError when a variable is missing, unknown or outside the domain of its field.
     """
+    check_names(variables, table)
+    parts = {v.name: decode_variable(variables[v.name], v, state_class, table) for v in table.variables}
+    return state_of_parts(parts, state_class, table)
+
+
+def check_names(names: Iterable[str], table: VariableTable) -> None:
+    """Raise TraceError KMC412 or KMC413 unless these are the names of the variables."""
     expected = [variable.name for variable in table.variables]
-    for name in variables:
+    given = tuple(names)
+    for name in given:
         if name not in expected:
             raise TraceError("KMC412", f"the spec has no variable '{name}'", help=did_you_mean(name, expected))
+    for name in expected:
+        if name not in given:
+            raise TraceError("KMC413", f"variable '{name}' is missing", help="every variable must be given")
+
+
+def decode_variable(tree: Tla, variable: Variable, state_class: RecordMeta, table: VariableTable) -> Any:
+    """What a variable says of a state: the value of its field or, of a field of the records in a map, its values by
+    key. TraceError when it is outside the domain.
+    """
+    declared = state_class.fields[variable.field]
+    try:
+        if variable.inner is None:
+            return decode(tree, declared, table.naming)
+        return _column(tree, declared, variable.inner, table)
+    except TraceError as error:
+        raise error.noting(f"in variable '{variable.name}'") from None
+
+
+def encode_variable(part: Any, variable: Variable, table: VariableTable) -> Tla:
+    """The TLA+ value of what `decode_variable` returns."""
+    if variable.inner is None:
+        return encode(part, table.naming)
+    return _function(((key, part[key]) for key in ordered(part)), table)
+
+
+def state_of_parts(parts: Mapping[str, Any], state_class: RecordMeta, table: VariableTable) -> State:
+    """The state of decoded variables by name; TraceError where those of one map are functions on different sets."""
     fields: dict[str, Any] = {}
     columns: dict[str, dict[str, dict[Any, Any]]] = {}
     for variable in table.variables:
-        if variable.name not in variables:
-            raise TraceError("KMC413", f"variable '{variable.name}' is missing", help="every variable must be given")
-        declared = state_class.fields[variable.field]
-        tree = variables[variable.name]
-        try:
-            if variable.inner is None:
-                fields[variable.field] = decode(tree, declared, table.naming)
-            else:
-                columns.setdefault(variable.field, {})[variable.inner] = _column(tree, declared, variable.inner, table)
-        except TraceError as error:
-            raise error.noting(f"in variable '{variable.name}'") from None
+        if variable.inner is None:
+            fields[variable.field] = parts[variable.name]
+        else:
+            columns.setdefault(variable.field, {})[variable.inner] = parts[variable.name]
     for field, by_inner in columns.items():
         fields[field] = _records(field, state_class, by_inner)
     state: State = state_class(**_left_out(state_class, fields), **fields)
