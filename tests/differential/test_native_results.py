@@ -11,13 +11,16 @@ from typing import Any
 
 import pytest
 from support.oracles.results import CASES, TINY, told
+from support.specs.shipped import shipped_manifest
 from support.specs.small import model_of
 from support.views.read_back import told_in_every_view
 
+from kmc.compiler.model_kernels import Kernels, build_kernels
 from kmc.compiler.view_order import fingerprint_order
 from kmc.engine.check_model import check_native
 from kmc.frontend.binding import bind
-from kmc.frontend.shipped import manifest_of, shipped_specs
+from kmc.frontend.model import Model
+from kmc.frontend.shipped import find_spec_root, manifest_of, shipped_specs
 from kmc.model_files.model_file import ModelFile
 from kmc.reference.search import Search
 from kmc.result import Limits
@@ -100,6 +103,22 @@ def test_a_small_spec_has_one_result(name: str, tmp_path: Path) -> None:
             model, case.limits or Limits(), threads=threads, keep_going=case.keep_going, settings=TINY
         )
         assert told(result) == wanted, f"{threads} threads"
+
+
+@pytest.mark.usefixtures("compiled_once")
+def test_searches_of_a_model_share_what_was_compiled_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    lowered: list[Model] = []
+
+    def counted(model: Model, **rest: Any) -> Kernels:
+        lowered.append(model)
+        return build_kernels(model, **rest)
+
+    monkeypatch.setattr("kmc.compiler.compile_spec.build_kernels", counted)
+    model, other = (bind(find_spec_root(spec), shipped_manifest(spec).models["smoke"]) for spec in ("kip_996", "kraft"))
+    for searched in (model, model, other, model):
+        check_native(searched, Limits(states=10))
+    assert [each.spec.name for each in lowered] == ["kip_996", "kraft"]
+    assert lowered[0].premises  # which are made anew for each search
 
 
 def _shipped_models() -> list[Any]:
