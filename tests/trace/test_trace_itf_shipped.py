@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from functools import cache
 from pathlib import Path
 
 import itf_py
@@ -24,7 +23,6 @@ from kmc.trace.itf import itf_text
 STATES = 25
 
 
-@cache
 def walk(root: Path, file: ModelFile) -> TraceFile:
     """A trace of `file` that takes, wherever it can, an action that it has taken least often."""
     model = bind(root, file)
@@ -56,19 +54,13 @@ def read_by_itf_py(file: TraceFile) -> itf_py.Trace:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("root", "model"), models())
-def test_itf_py_reads_every_state(root: Path, model: ModelFile) -> None:
+def test_itf_py_reads_every_state_and_every_action_with_its_arguments_and_message(root: Path, model: ModelFile) -> None:
     file = walk(root, model)
-    seen = [{name: from_itf_py(state.values[name]) for name in file.variables} for state in read_by_itf_py(file).states]
-    assert seen == [{name: in_python(value) for name, value in step.variables.items()} for step in file.steps]
-
-
-@pytest.mark.parametrize(("root", "model"), models())
-@pytest.mark.slow
-def test_itf_py_reads_every_action_with_its_arguments_and_message(root: Path, model: ModelFile) -> None:
-    file = walk(root, model)
-    states = read_by_itf_py(file).states[1:]
-    seen = [(s.values["mbt::actionTaken"], from_itf_py(s.values["mbt::nondetPicks"])) for s in states]
-    assert seen == [(step.action, ("record", picks_of(step))) for step in file.steps[1:]]
+    states = read_by_itf_py(file).states
+    read = [{name: from_itf_py(state.values[name]) for name in file.variables} for state in states]
+    assert read == [{name: in_python(value) for name, value in step.variables.items()} for step in file.steps]
+    taken = [(s.values["mbt::actionTaken"], from_itf_py(s.values["mbt::nondetPicks"])) for s in states[1:]]
+    assert taken == [(step.action, ("record", picks_of(step))) for step in file.steps[1:]]
 
 
 def picks_of(step: FileStep) -> tuple[tuple[str, object], ...]:
