@@ -119,24 +119,25 @@ class _Builder:
     def _plain(self, index: int, action: Action) -> str:
         low = self.lowering(action.span.path)
         self.bases(low, "cur")
-        state = self.state("cur")
-
-        def choose(position: int, arguments: dict[str, Value]) -> None:
-            if position == len(action.parameters):
-                self._writer(low, action, state, self._number(low, index, action, arguments))
-                self._body(low, action, arguments, state)
-                return
-            parameter = action.parameters[position]
-            count = len(members(parameter.type))
-            low.code.count_up(
-                x.ZERO,
-                Const(count),
-                lambda i: choose(position + 1, {**arguments, parameter.name: lift(parameter.type, (i,))}),
-                stem=parameter.name,
-            )
-
-        choose(0, {})
+        self._choose(low, index, action, self.state("cur"), {})
         return self._finish(low, f"{self.prefix}action_{index}", ("limit", "pos", "count"))
+
+    def _choose(self, low: Lowering, index: int, action: Action, state: Rec, arguments: dict[str, Value]) -> None:
+        """Lower an action for all values of the parameters that have no argument yet."""
+        # Not a function inside of `_plain`: it would hold itself, and thus all kernels until garbage is collected.
+        if len(arguments) == len(action.parameters):
+            self._writer(low, action, state, self._number(low, index, action, arguments))
+            self._body(low, action, arguments, state)
+            return
+        parameter = action.parameters[len(arguments)]
+        low.code.count_up(
+            x.ZERO,
+            Const(len(members(parameter.type))),
+            lambda i: self._choose(
+                low, index, action, state, {**arguments, parameter.name: lift(parameter.type, (i,))}
+            ),
+            stem=parameter.name,
+        )
 
     def _receiving(self, index: int, action: Action, shape: object) -> str:
         low = self.lowering(action.span.path)

@@ -61,17 +61,18 @@ def verify(module: Module) -> None:
 def _refuse_recursion(functions: dict[str, Function]) -> None:
     """Raise InternalError when a function can reach itself."""
     done: set[str] = set()
-
-    def visit(name: str, path: tuple[str, ...]) -> None:
-        if name in path:
-            raise InternalError("KMC915", f"function '{name}' calls itself: {' -> '.join([*path, name])}")
-        if name not in done:
-            for call in calls(functions[name].body):
-                visit(call.function, (*path, name))
-            done.add(name)
-
     for name in functions:
-        visit(name, ())
+        _visit(name, (), functions, done)
+
+
+def _visit(name: str, path: tuple[str, ...], functions: dict[str, Function], done: set[str]) -> None:
+    """Follow the calls of a function that `path` leads to, unless they are `done`."""
+    if name in path:
+        raise InternalError("KMC915", f"function '{name}' calls itself: {' -> '.join([*path, name])}")
+    if name not in done:
+        for call in calls(functions[name].body):
+            _visit(call.function, (*path, name), functions, done)
+        done.add(name)
 
 
 @dataclass(slots=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Break, Const, Expr, If, Let, Var
@@ -244,33 +245,47 @@ def _subsets(low: Lowering, whole: Value, body: Body, node: Origin) -> None:
 
 def run(low: Lowering, comprehension: Comprehension, body: Body, *, once: bool = True) -> None:
     """Call `body` with every value of a comprehension, with equal ones as often as they come."""
-    node, scope = comprehension.node, comprehension.scope.child()
+    _Comprehended(low, comprehension.node, comprehension.scope.child(), body, once).generator(0)
 
-    def level(depth: int) -> None:
-        if depth == len(node.generators):
-            body(low.evaluate(node.elt, scope))
+
+@dataclass(frozen=True, slots=True)
+class _Comprehended:
+    """A comprehension whose generators are lowered one inside of the other.
+
+    As functions that call one another they would be a cycle, and whatever is lowered would live until it is collected.
+    """
+
+    low: Lowering
+    node: ast.GeneratorExp | ast.SetComp
+    scope: Scope
+    body: Body
+    once: bool
+
+    def generator(self, depth: int) -> None:
+        """Lower the generators from this one on, and the element."""
+        if depth == len(self.node.generators):
+            self.body(self.low.evaluate(self.node.elt, self.scope))
             return
-        generator = node.generators[depth]
+        generator = self.node.generators[depth]
 
         def item(value: Value) -> None:
-            low.assign(generator.target, value, scope)
-            conditions(depth, 0)
+            self.low.assign(generator.target, value, self.scope)
+            self.condition(depth, 0)
 
-        each(low, low.evaluate(generator.iter, scope), item, generator.iter, once=once)
+        each(self.low, self.low.evaluate(generator.iter, self.scope), item, generator.iter, once=self.once)
 
-    def conditions(depth: int, position: int) -> None:
-        tests = node.generators[depth].ifs
+    def condition(self, depth: int, position: int) -> None:
+        """Lower the conditions of a generator from this one on, and the generators after it."""
+        low, tests = self.low, self.node.generators[depth].ifs
         if position == len(tests):
-            level(depth + 1)
+            self.generator(depth + 1)
             return
         test = tests[position]
-        truth = low.truth(low.evaluate(test, scope), test)
+        truth = low.truth(low.evaluate(test, self.scope), test)
         if isinstance(truth, Const) and not truth.value:
             return
-        draft = low.code.capture(lambda: conditions(depth, position + 1))
+        draft = low.code.capture(lambda: self.condition(depth, position + 1))
         low.code.branch(truth, draft)
-
-    level(0)
 
 
 def count_of(low: Lowering, whole: Value, node: Origin) -> Num:

@@ -16,6 +16,7 @@ from kmc.compiler.ir.nodes import Const, Expr, Let, Store, Var
 from kmc.compiler.lowering.context import Lowering
 from kmc.compiler.lowering.network_entries import has_shape, layout_at, received, size_word
 from kmc.compiler.values.packing import Words
+from kmc.compiler.values.scope import Scope
 from kmc.compiler.values.value import Comprehension, Each, Net, NetOp, Value
 
 Term = Callable[[Words], Expr]
@@ -67,6 +68,15 @@ def write_kept(low: Lowering, net: Net, there: Expr, terms: Sequence[Term]) -> t
     return Var(kept), [Var(name) for name in sums]
 
 
+def _if_all(low: Lowering, tests: Sequence[ast.expr], scope: Scope, then: Let) -> None:
+    """Emit a statement for the case that all tests hold, each of which is evaluated after those before it."""
+    if not tests:
+        low.code.emit(then)
+        return
+    truth = low.truth(low.evaluate(tests[0], scope), tests[0])
+    low.code.branch(truth, low.code.capture(lambda: _if_all(low, tests[1:], scope, then)))
+
+
 def _decide(low: Lowering, net: Net, index: Expr, first: Expr, condition: Comprehension, dropped: str) -> None:
     """Set the variable `dropped` to 1 if the condition holds for the message at `index`."""
     code, layout = low.code, layout_at(low, net.network)
@@ -74,16 +84,7 @@ def _decide(low: Lowering, net: Net, index: Expr, first: Expr, condition: Compre
     def ask(message: Value) -> None:
         scope = condition.scope.child()
         low.assign(condition.node.generators[0].target, message, scope)
-        tests = condition.node.generators[0].ifs
-
-        def conditions(position: int) -> None:
-            if position == len(tests):
-                code.emit(Let(dropped, x.ONE))
-                return
-            truth = low.truth(low.evaluate(tests[position], scope), tests[position])
-            code.branch(truth, code.capture(lambda: conditions(position + 1)))
-
-        conditions(0)
+        _if_all(low, condition.node.generators[0].ifs, scope, Let(dropped, x.ONE))
 
     shapes = layout.shapes
     messages = [received(low, "cur", net.network, index, shape) for shape in shapes]

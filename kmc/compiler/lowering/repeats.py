@@ -6,6 +6,7 @@ A set whose rounds give different elements needs no comparison of them.
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from kmc.compiler.ir import build as x
 from kmc.compiler.lowering.context import Lowering
@@ -94,24 +95,25 @@ def _python_object(node: ast.expr, bound: set[str], scope: Scope) -> Python | No
 
 def _runs_over_repeats(low: Lowering, comprehension: Comprehension) -> bool:
     """Return whether a collection that a comprehension runs over may have an element twice."""
-    generators, scope, found = comprehension.node.generators, comprehension.scope.child(), [False]
+    found: list[bool] = []
+    generators, scope = comprehension.node.generators, comprehension.scope.child()
+    low.code.trial(lambda: _look_for_repeats(low, generators, scope, found))
+    return any(found)
 
-    def may_hold(test: ast.expr) -> bool:
-        return low.truth(low.evaluate(test, scope), test) != x.ZERO
 
-    def level(depth: int) -> None:
-        generator = generators[depth]
-        source = low.evaluate(generator.iter, scope)
-        found[0] = found[0] or repeats(low, source)
-        if depth + 1 < len(generators) and not found[0]:
+def _look_for_repeats(low: Lowering, generators: Sequence[ast.comprehension], scope: Scope, found: list[bool]) -> None:
+    """Add to `found` whether the collection of the first generator may have an element twice, and then of the others
+    for each of its elements, until one may.
+    """
+    generator, *others = generators
+    source = low.evaluate(generator.iter, scope)
+    found.append(any(found) or repeats(low, source))
 
-            def item(value: Value) -> None:
-                low.assign(generator.target, value, scope)
-                # Only a value that may pass the tests needs the fields that inner collections are read from.
-                if all(may_hold(test) for test in generator.ifs):
-                    level(depth + 1)
+    def item(value: Value) -> None:
+        low.assign(generator.target, value, scope)
+        # Only a value that may pass the tests needs the fields that inner collections are read from.
+        if all(low.truth(low.evaluate(test, scope), test) != x.ZERO for test in generator.ifs):
+            _look_for_repeats(low, others, scope, found)
 
-            low.each(source, item, generator.iter, once=False)
-
-    low.code.trial(lambda: level(0))
-    return found[0]
+    if others and not any(found):
+        low.each(source, item, generator.iter, once=False)
