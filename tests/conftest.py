@@ -62,6 +62,17 @@ def pytest_sessionfinish() -> None:
     gc.unfreeze()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _quick_syncs() -> Iterator[None]:
+    """A sync costs nothing: this machine does not lose its power, and a killed process loses no writes.
+
+    What a sync is for is tested with disks that lose what was not synced (`support/faults/crashes.py`).
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda descriptor: None)
+        yield
+
+
 def pytest_xdist_auto_num_workers() -> int:
     """For `-n auto`: the CPUs that this process may run on, where pytest-xdist counts those of the machine."""
     return usable_cpus()

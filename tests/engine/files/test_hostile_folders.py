@@ -27,11 +27,6 @@ SECONDS_MAX = 30
 
 
 @pytest.fixture(autouse=True)
-def _quick_syncs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
-
-
-@pytest.fixture(autouse=True)
 def _never_waiting() -> Iterator[None]:
     """What waits for the other end of a FIFO fails instead."""
 

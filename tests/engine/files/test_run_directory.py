@@ -37,12 +37,6 @@ from kmc.errors import SystemFault
 from kmc.result import Bound, Limits
 
 
-@pytest.fixture(autouse=True)
-def _quick_syncs(monkeypatch: pytest.MonkeyPatch) -> None:
-    # What a sync is for is tested with `Disk`; a real one takes longer than these searches.
-    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
-
-
 def cut_short(path: Path, grid: Grid, **settings: Any) -> None:
     """Begin a run that a bound ends."""
     directory = begin(path)

@@ -23,11 +23,6 @@ MANIFEST = RunManifest(
 )  # fmt: skip
 
 
-@pytest.fixture(autouse=True)
-def _quick_syncs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
-
-
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
     """A run with two levels saved; its files end with the last word that the manifest speaks of."""

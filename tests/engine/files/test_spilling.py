@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import mmap
-import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -34,11 +33,6 @@ from kmc.result import Bound, Limits
 
 SHORT: dict[str, Any] = {"limits": Limits(memory_bytes=1 << 40), "spill_share": 0.0, "save_seconds": 1e9}
 """Memory is short from the first look at it, and never so short that the search must stop."""
-
-
-@pytest.fixture(autouse=True)
-def _quick_syncs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
 
 
 @pytest.mark.parametrize("threads", [1, 3])
