@@ -396,8 +396,9 @@ class ShardedSearch(LevelSearch):
             self._counts.restore(snapshot, met)
             self._standing = snapshot
             self._seconds_before, self._cpu_before = snapshot.seconds, snapshot.cpu_seconds
-            with suppress(Stopped):
-                self._files.check(state.runs)
+        # Outside of `restoring`: tasks raise the errors of damaged runs themselves, and a mistake of ours is none.
+        with suppress(Stopped):
+            self._files.check(state.runs)
         self._divide()
         return True
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import signal
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -160,6 +161,22 @@ def test_ctrl_c_in_the_last_check_leaves_a_run_that_goes_on(
             interrupting(patch, CheckedRuns)
             found = searched(river, tmp_path / "run")
         assert found.verdict is Verdict.INTERRUPTED
+    assert told(searched(river, tmp_path / "run")) == wanted
+
+
+@pytest.mark.parametrize("mistake", [TypeError("a mistake"), IndexError("another"), OSError(errno.EIO, "a third")])
+def test_a_mistake_in_the_check_of_a_resumed_run_is_not_called_damage(
+    mistake: Exception, river: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(task: CheckedRuns, store: ShardStore) -> int:
+        raise mistake
+
+    wanted = told(searched(river, tmp_path / "whole"))
+    searched(river, tmp_path / "run", Limits(states=3))
+    with monkeypatch.context() as patch:
+        patch.setattr(CheckedRuns, "run", failing)
+        with pytest.raises(type(mistake), match=str(mistake.args[-1])):
+            searched(river, tmp_path / "run")
     assert told(searched(river, tmp_path / "run")) == wanted
 
 

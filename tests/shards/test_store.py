@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -12,6 +14,7 @@ import pytest
 from support.runs.s3_server import S3Server
 from support.runs.shards import store_in
 
+from kmc.engine.files.run_directory import RunDirectory
 from kmc.engine.native.memory import Words
 from kmc.errors import CommandLineError, KmcError, SystemFault
 from kmc.shards.files.store import ShardStore, new_name
@@ -109,6 +112,26 @@ def test_a_file_that_is_not_there_is_damaged(kind: str, name: str, store_of: Sto
     with pytest.raises(SystemFault, match=name.replace(".", r"\.")) as caught:
         store_of(kind).read(name, 2)
     assert caught.value.code == "KMC551"
+
+
+@pytest.mark.parametrize("reason", [errno.EMFILE, errno.EACCES, errno.EIO])
+@pytest.mark.parametrize("kind", ["run", "run.json", "checkpoint"])
+def test_a_file_that_the_system_does_not_open_is_not_called_damaged(
+    kind: str, reason: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = store_in(tmp_path / "checkpoint")
+    name = written(store, new_name("run", 1, 0), np.arange(10))
+    opened = os.open
+
+    def refused(path: Any, *given: Any, **named: Any) -> int:
+        if Path(path).name == (name if kind == "run" else kind):
+            raise OSError(reason, os.strerror(reason))
+        return opened(path, *given, **named)
+
+    monkeypatch.setattr(os, "open", refused)
+    with pytest.raises(SystemFault, match=os.strerror(reason)) as caught:
+        _ = store.read(name, 10) if kind == "run" else RunDirectory.opened(tmp_path)
+    assert caught.value.code == "KMC558"
 
 
 def test_a_file_that_threads_wait_for_is_fetched_once(

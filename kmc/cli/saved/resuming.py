@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from kmc.engine.files.run_directory import RunDirectory
 
 # Codes of faults after which a run can be resumed: memory, processes, disk, storage.
-_RUN_OUT = ("KMC530", "KMC531", "KMC532", "KMC550", "KMC570", "KMC573", "KMC574", "KMC575")
+_RUN_OUT = ("KMC530", "KMC531", "KMC532", "KMC550", "KMC558", "KMC560", "KMC570", "KMC573", "KMC574", "KMC575")
 _DAMAGED, _TAKEN_OVER = "KMC551", "KMC571"
 
 

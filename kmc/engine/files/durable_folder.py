@@ -152,6 +152,8 @@ class DurableFolder:
         except OSError as error:
             if error.errno == errno.ELOOP:
                 raise foreign(self.path / name, _LINK) from None
+            if error.errno == errno.ENXIO:
+                raise foreign(self.path / name, _NOT_REGULAR) from None
             raise
 
     def read(self, name: str) -> bytes:

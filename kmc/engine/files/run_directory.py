@@ -21,7 +21,7 @@ from typing import Any, Protocol
 
 from kmc.engine.files.durable_file import DataFile
 from kmc.engine.files.durable_folder import DurableFolder, foreign
-from kmc.engine.files.run_manifest import NAME, RunManifest, damaged, is_data_file, parse_manifest
+from kmc.engine.files.run_manifest import NAME, RunManifest, damaged, is_data_file, parse_manifest, unread
 from kmc.engine.layout.control_words import WORD_BYTES
 from kmc.engine.native.memory import MappedFile
 from kmc.errors import SystemFault
@@ -166,7 +166,7 @@ class RunDirectory:
         try:
             descriptor = self._files.open_to_read(name)
         except OSError as error:
-            raise damaged(self.folder / name, error.strerror or str(error)) from None
+            raise unread(self.folder / name, error) from None
         try:
             yield descriptor
         finally:
@@ -185,7 +185,7 @@ class RunDirectory:
             try:
                 return MappedFile(path, descriptor)
             except (OSError, ValueError) as error:
-                raise damaged(path, str(error)) from None
+                raise unread(path, error) from None
 
     def commit(self, manifest: RunManifest) -> None:
         """Make `manifest`, whose files are on the disk, the manifest of the folder."""
@@ -273,7 +273,8 @@ def _opened_folder(path: Path, folder: str = FOLDER) -> DurableFolder | None:
 
 
 def _cannot_read(what: str, path: Path, error: OSError) -> SystemFault:
-    return damaged(path, f"{what} failed: {error.strerror or error}")
+    """The fault of a step on the folder of a run."""
+    return unread(path, error)
 
 
 def _manifest_bytes(files: DurableFolder) -> bytes:
@@ -283,7 +284,7 @@ def _manifest_bytes(files: DurableFolder) -> bytes:
     except FileNotFoundError:
         return b""
     except OSError as error:
-        raise damaged(files.path / NAME, error.strerror or str(error)) from None
+        raise unread(files.path / NAME, error) from None
 
 
 def _read_manifest(path: Path, files: DurableFolder) -> RunManifest:

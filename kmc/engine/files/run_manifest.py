@@ -225,5 +225,21 @@ def damaged(path: Path | str, why: str) -> SystemFault:
     return SystemFault("KMC551", f"the saved run is damaged: {path}: {why}", help="the run cannot go on: begin it anew")
 
 
+def unread(path: Path | str, error: OSError | ValueError) -> SystemFault:
+    """The fault of a file of a saved run that was not read: KMC551 if it is gone or empty, else KMC558.
+
+    Too many open files, no permission or a failing disk say nothing about the content of the file.
+    """
+    match error:
+        case FileNotFoundError() | ValueError():
+            return damaged(path, getattr(error, "strerror", None) or str(error))
+        case _:
+            return SystemFault(
+                "KMC558",
+                f"cannot read the saved run: {path}: {error.strerror or error}",
+                help="nothing says that the run is damaged: remove the cause, then resume it",
+            )
+
+
 def _checksum(run: object) -> str:
     return hashlib.sha256(json.dumps(run, sort_keys=True).encode()).hexdigest()

@@ -18,7 +18,7 @@ from typing import Protocol
 import numpy as np
 
 from kmc.engine.files.durable_folder import DurableFolder, step
-from kmc.engine.files.run_manifest import SHARD_FILE, damaged
+from kmc.engine.files.run_manifest import SHARD_FILE, damaged, unread
 from kmc.engine.native.memory import WORD_BYTES, MappedFile, Words
 
 _DATA_FILE = re.compile(SHARD_FILE)
@@ -120,13 +120,13 @@ class FolderStore:
         try:
             descriptor = self._folder.open_to_read(name)
         except OSError as error:
-            raise damaged(path, error.strerror or str(error)) from None
+            raise unread(path, error) from None
         try:
             if os.fstat(descriptor).st_size != words * WORD_BYTES:
                 raise damaged(path, "it has another size than it was written with")
             return MappedFile(path, descriptor)
         except (OSError, ValueError) as error:
-            raise damaged(path, str(error)) from None
+            raise unread(path, error) from None
         finally:
             os.close(descriptor)
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from kmc.engine.files.run_manifest import damaged
+from kmc.engine.files.run_manifest import damaged, unread
 from kmc.engine.native.memory import WORD_BYTES, MappedFile, Words
 from kmc.shards.files.store import FileWords, Output, is_shard_file, word_bytes
 from kmc.shards.storage.file_cache import FileCache, NewCopy
@@ -55,7 +55,7 @@ class PyarrowStore:
         try:
             return MappedFile(Path(name), descriptor)
         except (OSError, ValueError) as error:
-            raise damaged(address, str(error)) from None
+            raise unread(address, error) from None
         finally:
             os.close(descriptor)
 

@@ -126,12 +126,12 @@ def test_a_file_that_is_gone_is_named(run: Path) -> None:
     refused(run, "KMC551", "known: No such file or directory")
 
 
-def test_a_manifest_that_cannot_be_read_is_damage(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_manifest_that_cannot_be_read_is_not_called_damaged(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> bytes:
         raise OSError(5, "Input/output error")
 
     monkeypatch.setattr(DurableFolder, "read", fail)
-    refused(run, "KMC551", "run.json: Input/output error")
+    refused(run, "KMC558", "run.json: Input/output error")
 
 
 @pytest.mark.parametrize(("owner", "is_accepted"), [(1000, True), (0, True), (1, False), (1001, False)])
