@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any, TypeVar
 
@@ -33,7 +33,7 @@ from kmc.shards.level.tasks import (
 from kmc_spark import tasks as remote
 from kmc_spark.application import executor_count
 from kmc_spark.facts import Facts
-from kmc_spark.faults import OF_SPARK
+from kmc_spark.faults import OF_SPARK, meant
 from kmc_spark.jobs import Jobs, stage_named
 
 _THIN_ROWS_KEY = "spark.kmc.thinRows"
@@ -67,7 +67,6 @@ class SparkExecutor:
         by_files: bool = False,
         thin_rows: int = THIN_ROWS,
     ) -> None:
-        self.slots = max(1, context.defaultParallelism)
         self._context = context
         self._threads = int(context.getConf().get(TASK_CPUS) or 1)
         self._job = context.broadcast(remote.SparkJob(job, Facts.here(), self._threads))
@@ -80,6 +79,14 @@ class SparkExecutor:
         self._by_files = by_files
         self._counted = 0.0
         self.cluster = ClusterUse(thin_rows)
+
+    @property
+    def slots(self) -> int:
+        """See `Executor`; SystemFault KMC560 if the application is over."""
+        try:
+            return max(1, self._context.defaultParallelism)
+        except OF_SPARK as error:
+            raise meant(error) from None
 
     def level(
         self,
@@ -95,7 +102,7 @@ class SparkExecutor:
                 return self._local.level(source, tasks, merges, ended)
             return self._level_as_job(source, tasks, merges, ended)
         finally:
-            self.cluster.is_job = self.cluster.executors = None
+            self.cluster.is_job = None
 
     def _level_as_job(
         self,
@@ -104,15 +111,28 @@ class SparkExecutor:
         merges: Sequence[MergeTask],
         ended: Callable[[EndedTask], None],
     ) -> tuple[list[Expanded], list[Merged]]:
-        self.slots = max(1, self._context.defaultParallelism)  # executors come and go
         make = self._made_by_files if self._by_files else self._made_by_shuffle
         self._tell = ended
         try:
-            made = make(source, tasks, merges)
+            with self._on_spark():
+                made = make(source, tasks, merges)
         finally:
             self._hear()
         self.cluster.job_levels.append(merges[0].level)
         return made
+
+    @contextmanager
+    def _on_spark(self) -> Iterator[None]:
+        """A block that makes a job and runs it; raises the error of kmc that `faults.meant` makes.
+
+        Executors are counted meanwhile, and no longer: what the driver does itself waits for none.
+        """
+        try:
+            yield
+        except OF_SPARK as error:  # of calls beside the job
+            raise meant(error) from None
+        finally:
+            self.cluster.executors = None
 
     def _listen(self) -> None:
         self._hear()
@@ -169,17 +189,19 @@ class SparkExecutor:
         """See `Executor`."""
         if self._is_thin(tasks):
             return self._local.check(source, tasks, stored=stored)
-        checked = self._rdd(tasks, _rows_of(tasks)).mapPartitions(partial(remote.check, self._job, source, stored))
-        return self._jobs.run(f"level {tasks[0].level - 1}: check properties", checked.collect)
+        with self._on_spark():
+            checked = self._rdd(tasks, _rows_of(tasks)).mapPartitions(partial(remote.check, self._job, source, stored))
+            return self._jobs.run(f"level {tasks[0].level - 1}: check properties", checked.collect)
 
     def seek(self, source: LevelSource, tasks: Sequence[SeekTask]) -> list[list[PackedState]]:
         """See `Executor`."""
         if self._is_thin([task.rows for task in tasks]):
             return self._local.seek(source, tasks)
-        sought = self._rdd(tasks, _rows_of([task.rows for task in tasks])).mapPartitions(
-            partial(remote.seek, self._job, source)
-        )
-        found = self._jobs.run(f"level {tasks[0].rows.level - 1}: find states", sought.collect)
+        with self._on_spark():
+            sought = self._rdd(tasks, _rows_of([task.rows for task in tasks])).mapPartitions(
+                partial(remote.seek, self._job, source)
+            )
+            found = self._jobs.run(f"level {tasks[0].rows.level - 1}: find states", sought.collect)
         return [records for _, records in sorted(found, key=lambda pair: pair[0])]
 
     def each(self, tasks: Sequence[StoreTask[_Answer]], ended: Callable[[int], None] = lambda _: None) -> list[_Answer]:
@@ -188,8 +210,9 @@ class SparkExecutor:
             return self._local.each(tasks, ended)
         # A task of a level may report late.
         self._tell = lambda task: None if task.level else ended(task.number)
-        done = self._rdd(list(enumerate(tasks)), 0).mapPartitions(partial(remote.run, self._job, self._ended))
-        found = self._jobs.run(f"{type(tasks[0]).__name__}: {len(tasks)} tasks", done.collect)
+        with self._on_spark():
+            done = self._rdd(list(enumerate(tasks)), 0).mapPartitions(partial(remote.run, self._job, self._ended))
+            found = self._jobs.run(f"{type(tasks[0]).__name__}: {len(tasks)} tasks", done.collect)
         return [answer for _, answer in sorted(found, key=lambda pair: pair[0])]
 
     def _is_thin(self, tasks: Sequence[RowsTask]) -> bool:

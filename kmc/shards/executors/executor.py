@@ -38,14 +38,16 @@ Answer = TypeVar("Answer")
 
 
 class Executor(Protocol):
-    """Runs tasks; answers come in the order of the tasks. `slots` is the number of tasks that run at the same time.
+    """Runs tasks; answers come in the order of the tasks.
 
     All tasks of a call read one level, and a `LevelSource` is what they share.
 
     The methods that run tasks raise `Stopped` from `stop` to `restart`.
     """
 
-    slots: int
+    @property
+    def slots(self) -> int:
+        """The number of tasks that run at the same time, now: executors of a cluster come and go."""
 
     @property
     def cluster(self) -> ClusterUse | None:
