@@ -54,6 +54,9 @@ from kmc.shards.made_level import MadeLevel, Reading, compare_sums, seek_rows
 from kmc.shards.redivide import Redivision
 from kmc.shards.search_counts import SearchCounts
 
+_LOST = ("KMC530", "KMC531", "KMC532", "KMC560", "KMC561", "KMC562", "KMC564", "KMC570", "KMC573")
+"""The faults of memory, of executors and of a storage, which say nothing against the files of whole levels."""
+
 UNCODED_MAX = 1 << 16
 """The number of words without a code that the tasks of a level report together, about; no more words have codes."""
 
@@ -155,6 +158,10 @@ class ShardedSearch(LevelSearch):
     def _save_after(self, fault: SystemFault) -> None:
         if is_unsaved(fault):
             self._save_on_a_full_disk()
+        elif fault.code in _LOST:
+            # The files of whole levels are there. Tasks that remove others may fail as the level did.
+            with suppress(SystemFault, Stopped):
+                self._save()
 
     def _finish(self) -> None:
         self._ended = True

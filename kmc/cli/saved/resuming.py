@@ -29,8 +29,11 @@ from kmc.result import Bound, Result, Verdict
 if TYPE_CHECKING:
     from kmc.engine.files.run_directory import RunDirectory
 
-# Codes of faults after which a run can be resumed: memory, processes, disk, storage.
-_RUN_OUT = ("KMC530", "KMC531", "KMC532", "KMC550", "KMC558", "KMC560", "KMC570", "KMC573", "KMC574", "KMC575")
+# Codes of faults after which a run can be resumed: memory, processes, disk, Spark, storage.
+_RUN_OUT = (
+    "KMC530", "KMC531", "KMC532", "KMC550", "KMC558", "KMC560", "KMC561", "KMC562", "KMC564", "KMC570", "KMC573",
+    "KMC574", "KMC575",
+)  # fmt: skip
 _DAMAGED, _TAKEN_OVER = "KMC551", "KMC571"
 
 
