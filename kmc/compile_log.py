@@ -44,6 +44,7 @@ class CompileLog:
         self._last_fault: CacheFault | None = None
         self._faults = 0
         self._is_told = False
+        self._warnings: list[str] = []
 
     @contextmanager
     def compiling(self, title: str) -> Iterator[None]:
@@ -98,6 +99,18 @@ class CompileLog:
                 return None
             self._is_told = True
             return self._first_fault
+
+    def warn(self, text: str) -> None:
+        """Record a warning about compiled code that a person should read."""
+        with self._lock:
+            self._warnings.append(text)
+
+    def warnings_to_show(self) -> list[str]:
+        """The warnings that were not shown yet: each is returned once, that about code that is not kept too."""
+        fault = self.fault_to_tell()
+        with self._lock:
+            texts, self._warnings = self._warnings, []
+        return texts if fault is None else [fault.text, *texts]
 
 
 LOG = CompileLog()

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import time
 
+from kmc.compile_log import LOG
 from kmc.engine.compiled_model import CompiledModel
 from kmc.engine.layout.kernel_interface import KernelTable
 from kmc.runtime.compiled_spec import CompiledSpec
@@ -37,7 +38,7 @@ class OptimisedKernels:
     def arrived(self) -> KernelTable | None:
         """Return the kernels at the first call after they have become ready, else None.
 
-        They are valid as long as this object lives.
+        They are valid as long as this object lives. If their process was killed or had no memory, they never arrive.
         """
         if self._is_done or time.monotonic() < self._begin:
             return None
@@ -47,6 +48,10 @@ class OptimisedKernels:
         if self._process.is_running:
             return None
         self._is_done = True
+        if (reason := self._process.lost) is not None:
+            LOG.warn(_slower_text(reason))
+            self._process.close()
+            return None
         # Kept, because it holds the code.
         self._spec = self._spec.with_code(self._process.code())
         return KernelTable.of(self._spec)
@@ -56,6 +61,13 @@ class OptimisedKernels:
         self._is_done = True
         if self._process is not None:
             self._process.close()
+
+
+def _slower_text(reason: str) -> str:
+    return (
+        f"The process that optimises the compiled spec ended early ({reason}), so the search goes on with slower code. "
+        f"To optimise it before the search begins: export {KERNELS_VARIABLE}=optimised"
+    )
 
 
 def optimised_later(compiled: CompiledModel) -> OptimisedKernels | None:

@@ -1,14 +1,18 @@
 """Kernels that another process optimises, while this one searches with kernels that are not optimised.
 
-Invariant: a search never waits for the other process. A search looks whether the code is there; if the process failed,
-for whatever reason, this process optimises, so that a mistake of LLVM is the same error as ever. The process gets the
-LLVM IR and sends the code in files without a name, and nothing of it remains if this process is killed; it ends within
-seconds then. It ignores Ctrl-C, which a terminal sends to it too: this process decides when it ends.
+Invariant: a search never waits for the other process, and never ends because of it. A search looks whether the code is
+there. If the process was killed or had no memory, optimising here would end this process in the same way: `lost` says
+so, and there is no code. If it failed for another reason, this process optimises, so that a mistake of LLVM is the same
+error as ever. The process gets the LLVM IR and sends the code in files without a name, and nothing of it remains if
+this process is killed; it ends within seconds then. It ignores Ctrl-C, which a terminal sends to it too: this process
+decides when it ends.
 """
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -26,6 +30,10 @@ from kmc.runtime.object_code import emit_object
 _PROGRAM = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
 _PROGRAM += "from kmc.runtime.optimising_process import send; send()"
 
+_OF_MEMORY = (errno.ENOMEM, errno.EAGAIN)
+_NO_MEMORY_STATUS = 12
+_NO_MEMORY = "the system gave it no memory"
+
 
 class OptimisingProcess:
     """The optimised code of one LLVM IR text for one target; it is made from the call of `start` on."""
@@ -36,9 +44,10 @@ class OptimisingProcess:
         self._files = ExitStack()
         self._process: subprocess.Popen[bytes] | None = None
         self._output: IO[bytes] | None = None
+        self._not_started: str | None = None
 
     def start(self) -> None:
-        """Start the process; where there can be none, `code` optimises."""
+        """Start the process; where there can be none, `code` optimises, unless it is for want of memory."""
         target = self._target
         request = [target.triple.encode(), target.cpu.encode(), target.features.encode(), self._text.encode()]
         try:
@@ -52,8 +61,20 @@ class OptimisingProcess:
                 stdout=self._output,
                 stderr=subprocess.DEVNULL,
             )
-        except (OSError, ValueError):
+        except (OSError, ValueError) as error:
             self._process = None
+            if isinstance(error, OSError) and error.errno in _OF_MEMORY:
+                self._not_started = _NO_MEMORY
+
+    @property
+    def lost(self) -> str | None:
+        """The reason why the code is not to be made at all, when the process does not run any more; None if it is."""
+        status = self._process.poll() if self._process is not None else None
+        if status is None:
+            return self._not_started
+        if status == _NO_MEMORY_STATUS:
+            return _NO_MEMORY
+        return f"it was killed by signal {-status}" if status < 0 else None
 
     @property
     def is_running(self) -> bool:
@@ -101,4 +122,9 @@ def send() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     triple, cpu, features, text = (part.decode() for part in parts_of(sys.stdin.buffer.read()))
     target = Target(triple, cpu, features)
-    sys.stdout.buffer.write(container_of([cache_key(text, target).encode(), emit_object(text, target)]))
+    try:
+        code = emit_object(text, target)
+    except MemoryError:
+        # Python's own end would need memory too.
+        os._exit(_NO_MEMORY_STATUS)
+    sys.stdout.buffer.write(container_of([cache_key(text, target).encode(), code]))

@@ -173,7 +173,7 @@ def _sentence(fields: Sequence[str]) -> str:
 
 @contextmanager
 def compiling_shown(line: StatusLine, log: CompileLog = LOG) -> Iterator[None]:
-    """During the block the line shows the parts being compiled, and says once that compiled code cannot be kept."""
+    """During the block the line shows the parts being compiled, and each warning about compiled code once."""
     if line.quiet:
         yield
         return
@@ -195,8 +195,8 @@ def _show_compiling(line: StatusLine, log: CompileLog, ended: threading.Event) -
     first = 0.0 if line.is_live else PLAIN_INTERVAL_SECONDS
     while True:
         is_last = ended.wait(_COMPILING_POLL_SECONDS)
-        if (fault := log.fault_to_tell()) is not None:
-            line.note(f"Warning: {fault.text}")
+        for text in log.warnings_to_show():
+            line.note(f"Warning: {text}")
         if is_last:
             return
         titles, seconds = log.in_work, log.seconds

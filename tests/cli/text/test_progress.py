@@ -234,6 +234,14 @@ def test_a_cache_that_cannot_be_written_is_told_once(terminal: bool) -> None:
     assert compiled_with(log, terminal).count("Warning") == 0
 
 
+def test_each_warning_about_compiled_code_is_shown_once() -> None:
+    log = CompileLog()
+    for text in ("one", "two"):
+        log.warn(text)
+    assert compiled_with(log, terminal=False) == "Warning: one\nWarning: two\n"
+    assert compiled_with(log, terminal=False) == ""
+
+
 def test_what_is_compiled_has_words() -> None:
     log = CompileLog()
     assert (log.in_work, log.seconds, log.ended) == ((), 0.0, 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 from support.specs.small import COUNTER, model_of
 
-from kmc.compile_log import LOG
+from kmc.compile_log import LOG, CompileLog
 from kmc.compiler.compile_spec import compile_spec
 from kmc.engine import check_model
 from kmc.engine.check_model import check_native
@@ -96,11 +97,55 @@ def test_closing_ends_the_process_at_once_and_keeps_nothing(cache: KernelCache) 
     assert not cache.folder.exists()
 
 
-def test_a_killed_process_costs_time_only(cache: KernelCache) -> None:
+KILLED = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
+WITHOUT_MEMORY = "from kmc.runtime import optimising_process as p; "
+WITHOUT_MEMORY += "p.emit_object = lambda *_: (_ for _ in ()).throw(MemoryError); p.send()"
+LOST = {KILLED: "it was killed by signal 9", WITHOUT_MEMORY: "the system gave it no memory"}
+
+
+def test_a_process_that_fails_costs_time_only(cache: KernelCache, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(optimising_process, "_PROGRAM", "raise SystemExit(1)")
+    process = ended(started(cache))
+    assert (process.lost, process.code()) == (None, emit_object(TEXT))
+
+
+@pytest.mark.parametrize("program", LOST)
+def test_the_end_of_a_process_says_why_there_is_no_code(
+    program: str, cache: KernelCache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(optimising_process, "_PROGRAM", program)
     process = started(cache)
-    assert process._process is not None
-    process._process.kill()
-    assert ended(process).code() == emit_object(TEXT)
+    assert ended(process).lost == LOST[program]
+    process.close()
+
+
+def test_a_process_for_which_there_is_no_memory_is_lost(cache: KernelCache, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOMEM, "Cannot allocate memory")
+
+    monkeypatch.setattr("subprocess.Popen", refused)
+    process = started(cache)
+    assert (process.is_running, process.lost) == (False, "the system gave it no memory")
+    process.close()
+
+
+@pytest.mark.usefixtures("_never_here")
+def test_a_search_goes_on_without_optimised_kernels_when_their_process_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(optimising_process, "_PROGRAM", KILLED)
+    log = CompileLog()
+    monkeypatch.setattr("kmc.engine.optimised_kernels.LOG", log)
+    compiled = compiled_at_once(model_of(tmp_path, COUNTER))
+    later = OptimisedKernels(compiled.spec, begin_after_seconds=0)
+    while not later._is_done:
+        assert later.arrived() is None
+    assert later.arrived() is None
+    assert later._process is not None
+    assert later._process._process is None, "nothing of it is left"
+    (text,) = log.warnings_to_show()
+    assert "ended early (it was killed by signal 9), so the search goes on with slower code" in text
+    assert log.warnings_to_show() == []
 
 
 @pytest.mark.parametrize("executable", ["/there/is/none", "", None])
