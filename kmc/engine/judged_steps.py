@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kmc.engine.behaviour_graph.state_order import ATOMS_MAX
 from kmc.engine.compiled_model import CompiledModel
+from kmc.engine.layout.frontier import UNSIGNED, signed
 from kmc.engine.native.memory import Words
 from kmc.invariants.kinds import Role
 from kmc.invariants.properties import Predicate
-from kmc.runtime.blocks import RowBatch
+from kmc.runtime.blocks import SLACK_WORDS, RowBatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +45,7 @@ def judged_steps(compiled: CompiledModel, row: Words) -> list[JudgedStep] | None
     broken, step_broken = spec.check(found.rows), spec.step(block, found.parents, found.rows)
     return [
         JudgedStep(
-            spec.names.actions[found.actions[step]],
+            spec.names.actions[found.actions[step]].partition("(")[0],
             int(found.times[step]),
             int(found.fingerprints[step]),
             found.rows[step],
@@ -57,6 +60,20 @@ def judged_steps(compiled: CompiledModel, row: Words) -> list[JudgedStep] | None
 def is_inside(compiled: CompiledModel, row: Words) -> bool:
     """Return whether a row satisfies all constraints on states; False where the kernel fails."""
     return int(compiled.spec.outside(RowBatch.of([row]))[0]) == 0
+
+
+def atom_values(compiled: CompiledModel, count: int, *rows: Words) -> list[bool] | None:
+    """Return the truth of the atoms of temporal properties in a row, or of those of a step; None where one fails."""
+    spec = compiled.spec
+    name = "atoms" if len(rows) == 1 else "step_atoms"
+    padded = [array("Q", [*(word & UNSIGNED for word in row.tolist()), *[0] * SLACK_WORDS]) for row in rows]
+    values: list[bool] = []
+    for ordinal in range(-(-count // ATOMS_MAX)):
+        mask = signed(spec.module.call(spec.kernels[f"{name}_{ordinal}"], [(words, 0) for words in padded]))
+        if mask < 0:
+            return None
+        values += [bool(mask >> bit & 1) for bit in range(min(ATOMS_MAX, count - len(values)))]
+    return values
 
 
 def _names(predicates: Sequence[Predicate], mask: int) -> tuple[str, ...] | None:

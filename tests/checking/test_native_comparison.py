@@ -66,8 +66,8 @@ def changed(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], None]:
     """Change the text of the translation, each place where a text occurs."""
 
     def change(before: str, after: str) -> None:
-        def translate(*given: Any) -> TranslatedModel:
-            model = translate_model(*given)
+        def translate(*given: Any, **more: Any) -> TranslatedModel:
+            model = translate_model(*given, **more)
             text = model.folder.files["spec.py"]
             assert before in text
             text = text.replace(before, after).replace(

@@ -40,7 +40,6 @@ Bad == n = 33 => log[9] > 0
 Rises == [][n' = n + 1]_n
 Start == n = 0 /\\ []Small
 Late == n = 1 /\\ []Small
-Ends == <>(n = 3)
 ====
 """
 
@@ -182,13 +181,6 @@ class TestProperties:
     @pytest.mark.parametrize("line", ["PROPERTY Rises", "PROPERTY Start", "PROPERTY Late"])
     def test_parts_of_properties_are_judged(self, line: str, counter: Callable[..., Outcome]) -> None:
         assert figures(counter(line)) == figures(counter(line, engine=Engine.PYTHON))
-
-    def test_a_temporal_property_is_refused_at_its_place(self, counter: Callable[..., Outcome]) -> None:
-        with pytest.raises(SpecError, match="the temporal property Ends") as refused:
-            counter("PROPERTY Ends")
-        assert refused.value.code == "KMC812"
-        assert refused.value.span is not None
-        assert refused.value.span.line == 14
 
     def test_limits_end_the_search(self, counter: Callable[..., Outcome]) -> None:
         assert counter(limits=Limits(depth=3)).status == 20

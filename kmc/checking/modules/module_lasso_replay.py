@@ -12,6 +12,7 @@ from itertools import pairwise
 from kmc.checking.modules.checked_module import CheckedModule
 from kmc.checking.modules.module_replay import refuse_replay, replay_in_module
 from kmc.checking.modules.module_trace import least_step
+from kmc.liveness.lasso_queries import LassoQuery, TemporalCheck
 from kmc.liveness.lasso_semantics import EndlessBehaviour
 from kmc.liveness.problem import TemporalProblem
 from kmc.liveness.refutation_text import why_false
@@ -54,6 +55,15 @@ def lasso_violation(
     )
 
 
+def find_query(problem: TemporalProblem, check: TemporalCheck, path: Path, states: Sequence[State]) -> LassoQuery:
+    """Return the query of a check that a path answers; InternalError KMC942 if there is none."""
+    behaviours, own = _on_its_own(problem, path, states)
+    for query in check.queries:
+        if (path.cycle or query.is_of_prefixes) and phase_entries(behaviours, own, query) is not None:
+            return query
+    refuse_replay(f"the behaviour answers no query for {check.name}")
+
+
 def _fairness(
     problem: TemporalProblem, answered: AnsweredCheck, states: Sequence[State], behaviour: EndlessBehaviour
 ) -> tuple[FairnessMet, ...]:
@@ -79,6 +89,6 @@ def _on_its_own(problem: TemporalProblem, path: Path, states: Sequence[State]) -
     numbers = [number_of[state] for state in states]
     begin = len(path.stem)
     taken: list[dict[int, frozenset[int]]] = [{} for _ in distinct]
-    for source, target in pairwise([*numbers, numbers[begin]]):
+    for source, target in pairwise([*numbers, *numbers[begin : begin + 1]]):
         taken[source][target] = frozenset((0,))
     return Behaviours(problem, distinct, len(distinct), taken), Path(tuple(numbers[:begin]), tuple(numbers[begin:]))

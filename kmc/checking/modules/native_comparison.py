@@ -2,8 +2,9 @@
 
 Invariant: states come from compiled code alone: its initial states, its first levels, and random walks. In each one,
 everything that a search counts or judges is compared with the module: the steps with their actions and multiplicity,
-the constraints, the invariants, the formulas of steps; and two states have one fingerprint exactly if they count as one
-in the module. So a value that the translation keeps in two ways is found as soon as both were reached.
+the constraints, the invariants, the formulas of steps, the atoms of temporal properties. Two states have one
+fingerprint exactly if they count as one in the module, so a value that the translation keeps in two ways is found as
+soon as both were reached.
 
 A state in which compiled code fails is left to the search, which finds out whether a type was too narrow.
 """
@@ -19,13 +20,15 @@ from typing import Any, NoReturn
 
 from kmc.checking.modules.checked_module import CheckedModule
 from kmc.checking.modules.module_trace import action_of
+from kmc.checking.modules.native_temporal import NativeTemporal
 from kmc.checking.modules.native_translation import NativeTranslation
 from kmc.engine.compiled_model import CompiledModel
-from kmc.engine.judged_steps import JudgedStep, is_inside, judged_steps
+from kmc.engine.judged_steps import JudgedStep, atom_values, is_inside, judged_steps
 from kmc.engine.layout.frontier import PackedState
 from kmc.engine.native.memory import Words
 from kmc.errors import InternalError, KmcError
 from kmc.tla.run.program import State
+from kmc.tla.temporal.predicates import ModuleStepPredicate
 from kmc.tla.translate.translator import model_place
 from kmc.tla.values.texts import text_of
 
@@ -55,6 +58,7 @@ class NativeComparison:
 
     module: CheckedModule
     translation: NativeTranslation
+    temporal: NativeTemporal
     compiled: CompiledModel
     extent: ComparedExtent
     _until: float = 0.0
@@ -131,6 +135,7 @@ class NativeComparison:
             self._poll()
             self._identify(step.fingerprint, successor)
             self._compare_judged(step, successor, state)
+            self._compare_atoms((row, step.row), (state, successor))
         return [step.row for step in steps if step.is_inside]
 
     def _module_steps(self, state: State) -> list[tuple[str, State]]:
@@ -146,6 +151,20 @@ class NativeComparison:
         self._agree("the invariants of a state", self._names(step.broken), self._broken, successor)
         if successor != state:
             self._agree("the properties of a step", self._names(step.step_broken), self._broken_by, successor, state)
+
+    def _compare_atoms(self, rows: tuple[Words, Words], states: tuple[State, State]) -> None:
+        """Compare the atoms of temporal properties in a step and at its end."""
+        problem = self.temporal.problem
+        if problem is None:
+            return
+        for kind, count in ((problem.atoms, 1), (problem.step_atoms, 2)):
+            atoms: Sequence[Any] = kind
+            values = atom_values(self.compiled, len(atoms), *rows[-count:])
+            for atom, value in zip(atoms, values or (), strict=values is not None):
+                if isinstance(atom, ModuleStepPredicate) and atom.enabled is not None and not atom.enabled(states[0]):
+                    self._agree(f"the truth of {atom.text}", value, lambda *_: False, *states)
+                else:
+                    self._agree(f"the truth of {atom.__name__}", value, atom, *states[-count:])
 
     def _broken(self, state: State) -> list[str]:
         parts = [part for part in self.module.of_states if not part.is_initial]
@@ -208,10 +227,14 @@ class NativeComparison:
 
 
 def compare_with_module(
-    module: CheckedModule, translation: NativeTranslation, compiled: CompiledModel, initial: Sequence[PackedState]
+    module: CheckedModule,
+    translation: NativeTranslation,
+    temporal: NativeTemporal,
+    compiled: CompiledModel,
+    initial: Sequence[PackedState],
 ) -> None:
     """Compare the first states of a compiled module with the module; InternalError KMC944 for a difference."""
-    NativeComparison(module, translation, compiled, COMPARED_EXTENT).run(initial)
+    NativeComparison(module, translation, temporal, compiled, COMPARED_EXTENT).run(initial)
 
 
 def _error_text(error: KmcError) -> str:

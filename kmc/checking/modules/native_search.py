@@ -20,6 +20,7 @@ from kmc.cache_folder import cache_folder
 from kmc.checking.model_choice import changed, choose_bound
 from kmc.checking.modules.checked_module import CheckedModule
 from kmc.checking.modules.module_search import ModuleSearch
+from kmc.checking.modules.native_temporal import NativeTemporal
 from kmc.checking.modules.native_translation import (
     NOT_WIDENED,
     NativeTranslation,
@@ -65,14 +66,15 @@ class NativeModuleSearch:
     keep_going: bool = False
     progress: Callable[[Counters], None] | None = None
     _began: float = field(default_factory=time.monotonic)
+    _temporal: NativeTemporal = field(default_factory=NativeTemporal)
 
     def run(self) -> Result:
         """Explore until done, a violation, a limit or Ctrl-C; SpecError KMC812 for what cannot be translated."""
-        refuse_temporal(self.module)
+        self._temporal = NativeTemporal.of(self.module)
         if self._breaks_initially():
             # The interpreter ends such a search at its first level.
             return ModuleSearch(self.module, self.limits, keep_going=self.keep_going, progress=self.progress).run()
-        with _cache(self.module, self.options.configuration) as cache:
+        with _cache(self.module, self.options.configuration, self._temporal.texts) as cache:
             return self._searched(cache)
 
     def _breaks_initially(self) -> bool:
@@ -81,8 +83,8 @@ class NativeModuleSearch:
         return bool(parts) and not all(part.is_true(state) for state in self.module.initial_states() for part in parts)
 
     def _searched(self, cache: TranslationCache) -> Result:
-        program = self.module.program
-        translation = cache.current() or translate_for_native(program, cache, NOT_WIDENED, EXTENT)
+        program, atoms = self.module.program, self._temporal.atoms
+        translation = cache.current() or translate_for_native(program, cache, NOT_WIDENED, EXTENT, atoms)
         widening = Widening(translation.widening)
         while True:
             try:
@@ -96,7 +98,7 @@ class NativeModuleSearch:
                 raise refusal(what, place or model_place(program.model)) from narrow
             widening = Widening(widening.bits + 1, (*widening.states, *narrow.states))
             self.options.note(f"{where}{narrow.error.message}; the search starts again with wider types.")
-            translation = translate_for_native(program, cache, widening, EXTENT)
+            translation = translate_for_native(program, cache, widening, EXTENT, atoms)
 
     def _attempt(self, translation: NativeTranslation) -> Result:
         """Check a translation; NotInModule where it fails and the module does not."""
@@ -110,7 +112,8 @@ class NativeModuleSearch:
         return self._in_module(result, translation)
 
     def _model(self, translation: NativeTranslation) -> Model:
-        return changed(choose_bound(translation.root, None, ()).model, self.module.model.deadlock, None)
+        model = changed(choose_bound(translation.root, None, ()).model, self.module.model.deadlock, None)
+        return replace(model, temporal=self.module.model.temporal)
 
     def _checked(self, model: Model, translation: NativeTranslation) -> Result:
         # Imported here, because numpy and the compiler take a third of a second.
@@ -129,14 +132,16 @@ class NativeModuleSearch:
             keep_going=self.keep_going,
             progress=self.progress,
             fingerprint_bits=self.options.fingerprint_bits,
-            before_search=partial(compare_with_module, self.module, translation),
+            problem=self._temporal.of_spec(model),
+            before_search=partial(compare_with_module, self.module, translation, self._temporal),
         )
 
     def _in_module(self, result: Result, translation: NativeTranslation) -> Result:
         """Return the result in the names of the module."""
         violation = None
         if result.violation is not None:
-            violation = violation_in_module(self.module, result.violation, translation)
+            violation = violation_in_module(self.module, result.violation, translation, self._temporal)
+        temporal = {part.property_name for part in self.module.temporal}
         generated = Counter(dict.fromkeys(self.module.program.action_names, 0))
         for title, count in result.generated_by_action.items():
             generated[translation.original(title)] += count
@@ -148,24 +153,23 @@ class NativeModuleSearch:
             never_fired=tuple(name for name, count in generated.items() if not count),
             properties=tuple(self._verdicts(result, translation)),
             unreached=(),
-            vacuous=(),
+            vacuous=tuple(one for one in result.vacuous if one.is_of_all or one.name in temporal),
             warnings=(),
         )
 
     def _verdicts(self, result: Result, translation: NativeTranslation) -> Iterator[PropertyVerdict]:
         """Yield the verdict on each property: violated where one of its parts is."""
-        found = [(translation.original(one.name), one) for one in result.properties]
+        temporal = {part.title: part.property_name for part in self.module.temporal}
+        found = [
+            (temporal.get(one.name, one.name) if one.is_temporal else translation.original(one.name), one)
+            for one in result.properties
+        ]
         for name in self.module.property_names:
             parts = [one for original, one in found if original == name]
             count = sum(one.violations for one in parts)
             open_verdicts = [one.verdict for one in parts if one.verdict not in ("holds", "violated")]
-            yield PropertyVerdict(name, "violated" if count else open_verdicts[0] if open_verdicts else "holds", count)
-
-
-def refuse_temporal(module: CheckedModule) -> None:
-    """Raise SpecError KMC812 for a temporal property."""
-    for part in module.temporal:
-        raise refusal(f"the temporal property {part.property_name}", part.formula.place)
+            verdict = "violated" if count else open_verdicts[0] if open_verdicts else "holds"
+            yield PropertyVerdict(name, verdict, count, is_temporal=name in temporal.values())
 
 
 def _refused(error: SpecError, translation: NativeTranslation, module: Span) -> SpecError:
@@ -176,9 +180,11 @@ def _refused(error: SpecError, translation: NativeTranslation, module: Span) -> 
 
 
 @contextmanager
-def _cache(module: CheckedModule, configuration: tuple[str, ...]) -> Iterator[TranslationCache]:
+def _cache(
+    module: CheckedModule, configuration: tuple[str, ...], temporal: tuple[str, ...]
+) -> Iterator[TranslationCache]:
     """Yield the cache of a module's translations; a folder of this check where none can be kept."""
-    key = translation_key(module.program, configuration)
+    key = translation_key(module.program, configuration, temporal)
     kept = cache_folder()
     if kept is not None and _is_writable(kept / "modules"):
         yield TranslationCache(kept / "modules", key)

@@ -27,6 +27,7 @@ from kmc.tla.shapes.observation import ObservedExtent, observe
 from kmc.tla.shapes.shape import Atom, RecordKey
 from kmc.tla.translate.decoding import Decoder
 from kmc.tla.translate.folder import TranslatedFolder
+from kmc.tla.translate.temporal_atoms import NO_ATOMS, TemporalAtoms
 from kmc.tla.translate.translated import TranslatedModel, translate_model, used_names
 from kmc.tla.values.kinds import TlaModelValue
 
@@ -100,19 +101,29 @@ class TranslationCache:
 
 
 def translate_for_native(
-    program: ModuleProgram, cache: TranslationCache, widening: Widening, extent: ObservedExtent
+    program: ModuleProgram,
+    cache: TranslationCache,
+    widening: Widening,
+    extent: ObservedExtent,
+    temporal: TemporalAtoms = NO_ATOMS,
 ) -> NativeTranslation:
-    """Translate a module, with types that fit the states of a widening; SpecError KMC812 where that is not possible."""
+    """Translate a module and the atoms of its temporal properties, with types that fit the states of a widening.
+
+    SpecError KMC812 where that is not possible.
+    """
     observation = observe(program, used_names(program.model), extent, widening.states)
-    translated = translate_model(program.model, program, observation, widening.bits)
+    translated = translate_model(program.model, program, observation, widening.bits, temporal=temporal)
     return cache.write(translated, widening.bits)
 
 
-def translation_key(program: ModuleProgram, configuration: Sequence[str]) -> str:
-    """Return the key of a module with the parts of its model: the text of the `.cfg` file, and each `--set`."""
+def translation_key(program: ModuleProgram, configuration: Sequence[str], temporal: Sequence[str] = ()) -> str:
+    """Return the key of a module with the parts of its model: the text of the `.cfg` file, and each `--set`.
+
+    `temporal` are the texts of the atoms of its temporal properties, which functions of the translation are.
+    """
     digest = sha256()
     files = dict.fromkeys((program.model.path, *program.model.files))
-    for part in (str(len(files)), *files, *configuration, str(_FORMAT)):
+    for part in (str(len(files)), *files, *configuration, str(_FORMAT), str(len(temporal)), *temporal):
         _add_part(digest, part.encode())
     for file in map(Path, files):
         _add_part(digest, file.read_bytes() if file.is_file() else b"")

@@ -15,6 +15,7 @@ from kmc.actions.relation import AssertionFailure
 from kmc.checking.modules.checked_module import CheckedModule
 from kmc.checking.modules.module_replay import errors_at
 from kmc.checking.modules.module_trace import least_step
+from kmc.checking.modules.native_temporal import NativeTemporal
 from kmc.checking.modules.native_translation import NativeTranslation
 from kmc.errors import InternalError, KmcError
 from kmc.result import Trace, TraceStep, Verdict, Violation
@@ -34,13 +35,17 @@ class NotInModule(Exception):
         self.states = states
 
 
-def violation_in_module(module: CheckedModule, violation: Violation, translation: NativeTranslation) -> Violation:
+def violation_in_module(
+    module: CheckedModule, violation: Violation, translation: NativeTranslation, temporal: NativeTemporal
+) -> Violation:
     """Return the violation in the words of the module; NotInModule for an error that the module does not have."""
     states = [translation.decoder.state(step.state) for step in violation.trace.steps]
     if violation.error is not None:
         error = _error_of(module, violation.error, states[-1], translation)
         verdict = Verdict.ASSERTION if _is_assertion(error) else Verdict.ERROR
         return Violation(verdict, None, _trace(module, states), error)
+    if violation.refutation is not None:
+        return temporal.violation(module, violation, states)
     name = None if violation.name is None else translation.original(violation.name)
     return replace(violation, name=name, trace=_trace(module, states))
 

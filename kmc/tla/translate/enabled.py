@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kmc.tla.resolved.nodes import (
+    AngleActionExpr,
     BoundExpr,
+    BoxActionExpr,
     BuiltinExpr,
     CaseExpr,
     ConjunctionExpr,
@@ -74,12 +76,23 @@ def _possible(t: Translation, parts: Sequence[Part], assigned: Assigned) -> str:
             return f"any({_possible(t, [(node.body, inside[0]), *rest], assigned)} {inside[1]})"
         case BuiltinExpr(operator="=" | "\\in"):
             return _assigning(t, node, scope, rest, assigned)
+        case AngleActionExpr():
+            return _possible(t, [(node.action, scope), (_changing(node), scope), *rest], assigned)
+        case BoxActionExpr():
+            unchanged = UnchangedExpr(node.subscript, place=node.place)
+            either = DisjunctionExpr((node.action, unchanged), place=node.place)
+            return _possible(t, [(either, scope), *rest], assigned)
         case UnchangedExpr():
             return _unchanging(t, node.body, scope, rest, assigned)
         case CaseExpr() | QuantifiedExpr():
             raise refusal("ENABLED of this formula", node.place)
         case _:
             return _guarded(t, (node, scope), rest, assigned)
+
+
+def _changing(node: AngleActionExpr) -> Expression:
+    """Return v' # v, which is a condition on values that are assigned."""
+    return BuiltinExpr("~", (UnchangedExpr(node.subscript, place=node.place),), place=node.place)
 
 
 def _guarded(t: Translation, part: Part, rest: Sequence[Part], assigned: Assigned) -> str:

@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from kmc.tla.resolved.nodes import (
+    AngleActionExpr,
     ApplyExpr,
+    BoxActionExpr,
     BuiltinExpr,
     CaseExpr,
     ChooseExpr,
@@ -31,7 +33,7 @@ from kmc.tla.resolved.nodes import (
     VariableExpr,
 )
 from kmc.tla.shapes.shape import Shape
-from kmc.tla.translate import choosing, collections, enabled, functions, logic, recursion, updates
+from kmc.tla.translate import choosing, collections, enabled, functions, logic, recursion, temporal_atoms, updates
 from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import TranslationScope, TypedSource
 from kmc.tla.translate.translation import Translation
@@ -107,4 +109,6 @@ HANDLERS: Mapping[type, Handler] = {
     FieldAccessExpr: functions.field_access,
     ExceptExpr: updates.except_,
     EnabledExpr: enabled.enabled,
+    BoxActionExpr: temporal_atoms.step_of_box,
+    AngleActionExpr: temporal_atoms.step_of_angle,
 }

@@ -10,10 +10,12 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import TypeAlias
 
 from kmc.tla.resolved.nodes import (
+    AngleActionExpr,
     ApplyExpr,
     Argument,
     BoundExpr,
     BoundRange,
+    BoxActionExpr,
     EnabledExpr,
     ExceptUpdate,
     LetExpr,
@@ -73,7 +75,7 @@ class FactTable:
                 return ExpressionFacts(frozenset((node.binding,)), False, False)
             case VariableExpr():
                 return ExpressionFacts(frozenset(), True, False)
-            case PrimeExpr() | UnchangedExpr():
+            case PrimeExpr() | UnchangedExpr() | BoxActionExpr() | AngleActionExpr():
                 return ExpressionFacts(found.free, found.reads_state, True)
             case EnabledExpr():
                 return ExpressionFacts(found.free, True, False)

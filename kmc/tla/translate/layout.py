@@ -13,6 +13,7 @@ from kmc.tla.translate.declarations import Bounds, Declarer, class_names
 from kmc.tla.translate.formatting import formatted
 from kmc.tla.translate.names import ATOM_CLASS
 from kmc.tla.translate.support import functions_used
+from kmc.tla.translate.temporal_atoms import STATE_ATOM, STEP_ATOM
 from kmc.tla.translate.translation import WrittenLine
 from kmc.tla.translate.translator import SpecFunction, TranslatedParts
 
@@ -122,12 +123,13 @@ class _Writer:
 
 
 def _function(function: SpecFunction, names: dict[str, str]) -> list[tuple[str, Span | None]]:
-    first = {"init": "", "action": "st", "action_property": "st, nxt", "action_constraint": "st, nxt"}
+    first = {"init": "", **dict.fromkeys(("action_property", "action_constraint", STEP_ATOM), "st, nxt")}
     parameters = first.get(function.kind, "st") + function.signature
     source = f"TLA+: {function.original}, line {function.place.line}."
     place = function.place
+    decorators = [] if function.kind in (STATE_ATOM, STEP_ATOM) else [f"@spec.{_decorator(function)}"]
     return [
-        (f"@spec.{_decorator(function)}", place),
+        *((decorator, place) for decorator in decorators),
         (f"def {function.name}({parameters}):", place),
         *((f"{_INDENT}{line}" if line else "", place) for line in _docstring(function.comment, source)),
         *(

@@ -24,6 +24,7 @@ from kmc.tla.translate.decoding import Decoder, decoder_of
 from kmc.tla.translate.facts import children, definitions_of
 from kmc.tla.translate.folder import TranslatedFolder, folder_of
 from kmc.tla.translate.layout import SpecText, laid_out
+from kmc.tla.translate.temporal_atoms import NO_ATOMS, TemporalAtoms
 from kmc.tla.translate.translator import TranslatedParts, translate_parts
 
 WHOLE_EXTENT = ObservedExtent()
@@ -51,14 +52,16 @@ def translate_model(
     observation: Observation | None = None,
     widening: int = 0,
     extent: ObservedExtent = WHOLE_EXTENT,
+    temporal: TemporalAtoms = NO_ATOMS,
 ) -> TranslatedModel:
     """Translate a model; SpecError (KMC812) where kmc's language cannot say it.
 
     `widening` adds so many bits to every bound that is a guess. An observation that was made before is used again.
+    `temporal` are the atoms of temporal properties that become functions of the spec.
     """
     program = program or ModuleProgram(model)
     observation = observation or observe(program, used_names(model), extent)
-    parts = translate_parts(model, program, observation, widening)
+    parts = translate_parts(model, program, observation, widening, temporal)
     text = laid_out(parts, Bounds(observation.is_complete, widening))
     return TranslatedModel(parts, observation, text, folder_of(parts, text), decoder_of(parts.t))
 

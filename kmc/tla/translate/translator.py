@@ -32,6 +32,7 @@ from kmc.tla.translate.names import AtomGroup, NameTable, identifier, mixed_clas
 from kmc.tla.translate.narrowing import operand
 from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import ROOT, TranslationScope, head
+from kmc.tla.translate.temporal_atoms import NO_ATOMS, STATE_ATOM, STEP_ATOM, TemporalAtoms, atom_name
 from kmc.tla.translate.translation import StateReading, Translation, WrittenLine
 from kmc.tla.values.kinds import TlaModelValue, Value
 from kmc.tla.values.order import sorted_values
@@ -69,9 +70,16 @@ class TranslatedParts:
 
 
 def translate_parts(
-    model: ResolvedModel, program: ModuleProgram, observation: Observation, widening: int = 0
+    model: ResolvedModel,
+    program: ModuleProgram,
+    observation: Observation,
+    widening: int = 0,
+    temporal: TemporalAtoms = NO_ATOMS,
 ) -> TranslatedParts:
-    """Translate a model; SpecError (KMC812) at the first construct that kmc's language cannot say."""
+    """Translate a model, and the atoms of its temporal properties.
+
+    SpecError (KMC812) at the first construct that kmc's language cannot say.
+    """
     behaviour = model.behaviour
     if behaviour is None or behaviour.next is None or not behaviour.initial:
         raise refusal("a model without initial states and a next-state relation", model_place(model))
@@ -80,17 +88,17 @@ def translate_parts(
     shapes, dissolved = list(observation.variables), frozenset[str]()
     while True:
         t = Translation(model, program, records, shapes, _names(model, program, dissolved), HANDLERS, widening=widening)
-        _grow_shapes(t)
+        _grow_shapes(t, temporal)
         mixed = _mixed_groups(t) - dissolved
         if not mixed:
-            return _written(t, tolerant=False)
+            return _written(t, temporal, tolerant=False)
         dissolved, shapes = dissolved | mixed, t.shapes
 
 
-def _grow_shapes(t: Translation) -> None:
+def _grow_shapes(t: Translation, temporal: TemporalAtoms) -> None:
     for _ in range(_PASSES_MAX):
         before = _snapshot(t)
-        _written(t, tolerant=True)
+        _written(t, temporal, tolerant=True)
         if _snapshot(t) == before:
             break
 
@@ -159,7 +167,7 @@ def _permuted(program: ModuleProgram, node: Expression, scope: TranslationScope)
 # All functions
 
 
-def _written(t: Translation, *, tolerant: bool) -> TranslatedParts:
+def _written(t: Translation, temporal: TemporalAtoms, *, tolerant: bool) -> TranslatedParts:
     """Translate everything once; a tolerant pass goes on after a refusal."""
     parts = TranslatedParts(t)
     t.helpers.clear()
@@ -189,6 +197,10 @@ def _written(t: Translation, *, tolerant: bool) -> TranslatedParts:
         attempt(partial(_step, t, definition, ("action_constraint", definition.name), taken))
     for part in property_parts(model):
         attempt(partial(_part, t, part, parts, taken))
+    for index, formula in enumerate(temporal.of_states):
+        attempt(partial(_atom, t, formula, (STATE_ATOM, index)))
+    for index, formula in enumerate(temporal.of_steps):
+        attempt(partial(_atom, t, formula, (STEP_ATOM, index)))
     attempt(partial(_reductions, t, parts))
     return parts
 
@@ -271,6 +283,17 @@ def _step(t: Translation, definition: OperatorDefinition, kind: tuple[str, str],
     finally:
         t.reading = StateReading.STATE
     return _returning(definition, source, kind, taken)
+
+
+def _atom(t: Translation, formula: Expression, kind: tuple[str, int]) -> SpecFunction:
+    """Translate an atom of temporal properties; `kind` is its kind and number."""
+    t.restart_locals()
+    t.reading = StateReading.STEP if kind[0] == STEP_ATOM else StateReading.STATE
+    try:
+        line = WrittenLine(1, f"return {t.source(formula, ROOT)}", formula.place)
+    finally:
+        t.reading = StateReading.STATE
+    return SpecFunction(kind[0], atom_name(*kind), "a temporal formula", "", [line], formula.place)
 
 
 def _returning(definition: OperatorDefinition, source: str, kind: tuple[str, str], taken: list[str]) -> SpecFunction:
