@@ -18,7 +18,8 @@ from kmc.actions.abstraction import Abstraction
 from kmc.errors import Span
 from kmc.lang.domains import members
 from kmc.lang.records import State
-from kmc.lang.tla import NIL
+from kmc.lang.symbols import Symbol
+from kmc.lang.tla import encode, text
 from kmc.lang.types import RecordMeta, Type
 
 ActionFunction: TypeAlias = Callable[..., Iterator[State]]
@@ -74,7 +75,7 @@ class Action:
         """`BecomeLeader(n1)`, or `Restart` without parameters."""
         if not arguments:
             return self.title
-        shown = ", ".join(NIL if value is None else str(value) for value in arguments)
+        shown = ", ".join(str(value) if isinstance(value, Symbol | int) else text(encode(value)) for value in arguments)
         return f"{self.title}({shown})"
 
 

@@ -32,7 +32,8 @@ from kmc.compiler.successor.network_kernels import network_functions
 from kmc.compiler.successor.writer import Writer, state_value
 from kmc.compiler.symmetry.fingerprint_kernels import identity_functions
 from kmc.compiler.values.code import Code, Origin
-from kmc.compiler.values.packing import field, lift, pack
+from kmc.compiler.values.keys import key_code, key_value
+from kmc.compiler.values.packing import field
 from kmc.compiler.values.scope import Scope, definition, python_value, syntax
 from kmc.compiler.values.value import Rec, Value
 from kmc.errors import SpecError
@@ -134,7 +135,7 @@ class _Builder:
             x.ZERO,
             Const(len(members(parameter.type))),
             lambda i: self._choose(
-                low, index, action, state, {**arguments, parameter.name: lift(parameter.type, (i,))}
+                low, index, action, state, {**arguments, parameter.name: key_value(parameter.type, i)}
             ),
             stem=parameter.name,
         )
@@ -163,7 +164,7 @@ class _Builder:
             return Const(index)
         combined: Expr = x.ZERO
         for parameter in action.parameters:
-            (code,) = pack(low.code, arguments[parameter.name], parameter.type, definition(action.function))
+            code = key_code(low.code, arguments[parameter.name], parameter.type, definition(action.function))
             combined = x.add(x.binary("mul", combined, Const(len(members(parameter.type)))), code)
         return low.code.keep(x.add(Const(self.numbered), combined), "instance")
 

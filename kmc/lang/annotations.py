@@ -63,8 +63,8 @@ def _map_type(word: str, item: Any, *, total: bool) -> types.MapType:
     if not (isinstance(item, tuple) and len(item) == 2):
         raise SpecError("KMC145", f"{word} needs a key type and a value type", help=f"write {word}[Server, Node]")
     key = types.as_type(item[0], f"the key of {word}")
-    if not isinstance(key, types.IdentType | types.EnumType | types.PairType | types.IntType):
-        raise SpecError("KMC146", f"{word} cannot have this key type", help="keys: identifiers, pairs, enums, Int")
+    if isinstance(key, types.MessageSetType | types.MessageBagType):
+        raise SpecError("KMC146", f"{word} cannot have networks as keys", help="keys: values of any other type")
     return types.MapType(key, types.as_type(item[1], f"the value of {word}"), total)
 
 

@@ -1,12 +1,20 @@
-"""Domains: the members of a type, if they can be listed, and the description of every type."""
+"""Domains: the number of values of every type, the members of a small one in a fixed order, and descriptions.
+
+The place of a value among the members of its type is its number. Compiled code computes the same numbers
+(`kmc.compiler.values.keys`): as bits of sets, and as places of the values of a map.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import combinations
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import combinations, product
+from math import prod
 from typing import Any, assert_never
 
 from kmc.errors import SpecError
+from kmc.lang.maps import MapValue
+from kmc.lang.seqs import seq_literal
 from kmc.lang.types import (
     BoolType,
     EnumType,
@@ -25,9 +33,56 @@ from kmc.lang.types import (
 
 _LISTED_MAX = 8
 
+MEMBERS_MAX = 1 << 16
+"""The number of values up to which the members of a composite type are listed."""
+
+UNCOUNTED = 1 << 62
+"""The count of a type with as many values or more, and of networks."""
+
+
+def value_count(declared: Type) -> int:
+    """Return the number of values of a type, or `UNCOUNTED` if there are too many to count."""
+    match declared:
+        case BoolType():
+            return 2
+        case IntType(low, high):
+            return high - low + 1
+        case EnumType(cls) | IdentType(cls):
+            return len(cls.members)
+        case PairType(IdentType(cls)):
+            return len(cls.members) * (len(cls.members) - 1) // 2
+        case RecordType(cls):
+            return _capped(sum(prod(map(value_count, shape.fields.values())) for shape in cls.shapes))
+        case UnionType(alternatives, optional):
+            return _capped(sum(map(value_count, alternatives)) + optional)
+        case SetType(element):
+            return _power(2, value_count(element))
+        case SeqType(element, capacity):
+            return _sequence_count(value_count(element), capacity)
+        case MapType(key, value, total):
+            return _power(value_count(value) + (not total), value_count(key))
+        case MessageSetType() | MessageBagType():
+            return UNCOUNTED
+        case _:
+            assert_never(declared)
+
+
+def _capped(count: int) -> int:
+    return min(count, UNCOUNTED)
+
+
+def _power(base: int, exponent: int) -> int:
+    return _capped(base**exponent) if base < 2 or exponent < UNCOUNTED.bit_length() else UNCOUNTED
+
+
+def _sequence_count(elements: int, capacity: int) -> int:
+    if elements < 2:
+        return 1 + elements * capacity
+    return sum(elements**length for length in range(capacity + 1)) if capacity < 62 else UNCOUNTED
+
 
 def members(declared: Type) -> Sequence[Any]:
-    """All values of a small type, in a fixed order; SpecError for a type that is not listed (records, sequences...)."""
+    """All values of a small type, in a fixed order; SpecError (KMC155) for a type with too many."""
     match declared:
         case BoolType():
             return (False, True)
@@ -35,17 +90,79 @@ def members(declared: Type) -> Sequence[Any]:
             return range(low, high + 1)
         case EnumType(cls) | IdentType(cls):
             return cls.members
-        case PairType(IdentType(cls)):
-            return tuple(frozenset(pair) for pair in combinations(cls.members, 2))
-        case UnionType(alternatives, optional):
-            listed = tuple(value for alternative in alternatives for value in members(alternative))
-            return (None, *listed) if optional else listed
+    count = value_count(declared)
+    if count > MEMBERS_MAX:
+        many = f"{count:,} of them" if count < UNCOUNTED else "more than can be counted"
+        raise SpecError(
+            "KMC155",
+            f"the members of {describe(declared)} cannot be listed: there are {many}",
+            help=f"narrow the domain to {MEMBERS_MAX:,} values, or range over a part of them",
+        )
+    return tuple(_listed(declared)) if _may_grow(declared) else _fixed_members(declared)
+
+
+def number_of(value: Any, declared: Type) -> int:
+    """Return the place of a value among the members of its type."""
+    if isinstance(declared, IntType):
+        return int(value) - declared.low
+    if isinstance(declared, EnumType | IdentType):
+        index: int = value.index
+        return index
+    return _numbers(declared, value_count(declared))[value]
+
+
+@lru_cache(maxsize=1024)
+def _numbers(declared: Type, _: int) -> dict[Any, int]:
+    """The number of each value; by the count too, since files that are loaded later may add shapes."""
+    return {value: number for number, value in enumerate(members(declared))}
+
+
+def _may_grow(declared: Type) -> bool:
+    """Return whether a file that is loaded later may add values to a type, as shapes of a record do."""
+    match declared:
+        case RecordType():
+            return True
+        case UnionType(alternatives):
+            return any(map(_may_grow, alternatives))
+        case SetType(element) | SeqType(element):
+            return _may_grow(element)
+        case MapType(key, value):
+            return _may_grow(key) or _may_grow(value)
         case _:
-            raise SpecError(
-                "KMC155",
-                f"the members of {describe(declared)} cannot be listed",
-                help="range over identifiers, pairs, enums, Bool or Int",
-            )
+            return False
+
+
+@lru_cache(maxsize=1024)
+def _fixed_members(declared: Type) -> tuple[Any, ...]:
+    return tuple(_listed(declared))
+
+
+def _listed(declared: Type) -> Iterator[Any]:
+    """The values of a composite type: the last field of a record, and the last element of a sequence, changes first."""
+    match declared:
+        case PairType(IdentType(cls)):
+            yield from (frozenset(pair) for pair in combinations(cls.members, 2))
+        case UnionType(alternatives, optional):
+            yield from (None,) if optional else ()
+            for alternative in alternatives:
+                yield from members(alternative)
+        case RecordType(cls):
+            for shape in cls.shapes:
+                for values in product(*map(members, shape.fields.values())):
+                    yield shape(**dict(zip(shape.fields, values, strict=True)))
+        case SetType(element):
+            items = members(element)
+            for mask in range(1 << len(items)):
+                yield frozenset(item for place, item in enumerate(items) if mask >> place & 1)
+        case SeqType(element, capacity):
+            for length in range(capacity + 1):
+                yield from map(seq_literal, product(members(element), repeat=length))
+        case MapType(key, value, total):
+            keys, options = members(key), [(item,) for item in members(value)]
+            for chosen in product([*([] if total else [()]), *options], repeat=len(keys)):
+                yield MapValue({k: item for k, option in zip(keys, chosen, strict=True) for item in option})
+        case _:
+            yield from members(declared)
 
 
 def describe(declared: Type) -> str:

@@ -359,14 +359,14 @@ def union_of(members: tuple[Any, ...]) -> UnionType:
 
 
 def _refuse_overlap(alternatives: tuple[Type, ...]) -> None:
-    plain = [kind for kind in alternatives if isinstance(kind, BoolType | IntType)]
-    compound = [kind for kind in alternatives if isinstance(kind, SetType | SeqType | MapType)]
-    if len(plain) > 1 or (compound and len(alternatives) > 1):
-        raise SpecError(
-            "KMC154",
-            "these alternatives cannot be told apart",
-            help="a union joins identifiers, enums, records and at most one of Bool and Int",
-        )
+    for kinds in (BoolType | IntType, SetType | PairType, SeqType | MapType):
+        if sum(isinstance(kind, kinds) for kind in alternatives) > 1:
+            raise SpecError(
+                "KMC154",
+                "these alternatives cannot be told apart",
+                help="a union joins identifiers, enums and records, and at most one of Bool and Int, "
+                "one of Set and Pair, and one of Seq and maps",
+            )
 
 
 def shapes_of(messages: tuple[RecordType, ...]) -> Iterator[Any]:

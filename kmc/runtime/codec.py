@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, assert_never
 
-from kmc.lang.domains import members
+from kmc.lang.domains import members, number_of
 from kmc.lang.maps import MapValue
 from kmc.lang.networks import MessageBagValue, bag_of_messages, set_of_messages
 from kmc.lang.order import ordered
 from kmc.lang.records import State
-from kmc.lang.seqs import seq_literal
+from kmc.lang.seqs import SeqValue, seq_literal
 from kmc.lang.types import (
     BoolType,
     EnumType,
@@ -73,10 +73,8 @@ def _bits(value: Any, declared: Type) -> int:
     match declared:
         case BoolType() | IntType() | EnumType() | IdentType():
             return scalar_code(value, declared)
-        case SetType(PairType() as element):
-            return sum(1 << members(element).index(item) for item in value)
         case SetType(element) | PairType(element):
-            return sum(1 << scalar_code(item, element) for item in value)
+            return sum(1 << number_of(item, element) for item in value)
         case RecordType(cls) if len(cls.shapes) == 1:
             return _record_bits(value, cls.shapes[0])
         case RecordType() | UnionType():
@@ -84,10 +82,10 @@ def _bits(value: Any, declared: Type) -> int:
         case SeqType(element, capacity):
             return _array_bits(list(enumerate(value)), element, capacity, bits_for(capacity + 1), len(value))
         case MapType(key, element, total):
-            keys = list(members(key))
-            items = [(index, value[k]) for index, k in enumerate(keys) if k in value]
+            keys = key_count(key)
+            items = [(number_of(k, key), item) for k, item in value.items()]
             head = 0 if total else sum(1 << index for index, _ in items)
-            return _array_bits(items, element, len(keys), 0 if total else len(keys), head)
+            return _array_bits(items, element, keys, 0 if total else keys, head)
         case MessageSetType() | MessageBagType():
             raise AssertionError("networks are laid out by rows")
         case _:
@@ -127,8 +125,14 @@ def _fits(value: Any, declared: Type) -> bool:
             return type(value) is cls
         case RecordType(cls):
             return type(value) is cls.shapes[0]
+        case SetType() | PairType():
+            return isinstance(value, frozenset)
+        case SeqType():
+            return isinstance(value, SeqValue)
+        case MapType():
+            return isinstance(value, MapValue)
         case _:
-            return True
+            return False
 
 
 def _array_bits(items: list[tuple[int, Any]], element: Type, count: int, head_bits: int, head: int) -> int:
@@ -228,7 +232,8 @@ def _value(bits: int, declared: Type) -> Any:
         case BoolType() | IntType() | EnumType() | IdentType():
             return scalar_value(bits, declared)
         case SetType(element) | PairType(element):
-            return frozenset(scalar_value(code, element) for code in range(key_count(element)) if bits >> code & 1)
+            listed = members(element)
+            return frozenset(listed[code] for code in range(len(listed)) if bits >> code & 1)
         case RecordType(cls) if len(cls.shapes) == 1:
             return _record(bits, cls.shapes[0])
         case RecordType() | UnionType():

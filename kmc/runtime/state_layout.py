@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any, assert_never
 
 from kmc.errors import SpecError
-from kmc.lang.domains import describe
+from kmc.lang.domains import describe, value_count
 from kmc.lang.records import Message
 from kmc.lang.types import (
     BoolType,
@@ -35,6 +35,9 @@ from kmc.lang.types import (
 )
 
 WORD = 64
+
+KEYS_MAX = 1 << 20
+"""The number of keys of a map that has a place for the value of each key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +71,7 @@ def bits_for(count: int) -> int:
 
 
 def is_scalar(declared: Type) -> bool:
-    """Whether values are numbered 0, 1, 2, ...: see `scalar_count`."""
+    """Whether a value is laid out as its number: see `scalar_count`."""
     return isinstance(declared, BoolType | IntType | EnumType | IdentType)
 
 
@@ -87,18 +90,18 @@ def scalar_count(declared: Type) -> int:
 
 @lru_cache(maxsize=4096)
 def layout_of(declared: Type) -> Layout:
-    """The layout of a type; SpecError for a type without one (sets of records, networks inside of values)."""
+    """The layout of a type; SpecError for a type without one (sets of too many elements, networks inside of values)."""
     match declared:
         case BoolType() | IntType() | EnumType() | IdentType():
             return Layout(bits_for(scalar_count(declared)))
         case PairType(element):
             return Layout(scalar_count(element))
         case SetType(element):
-            if not (is_scalar(element) or isinstance(element, PairType)) or key_count(element) > WORD:
+            if key_count(element) > WORD or not is_numbered(element):
                 raise SpecError(
                     "KMC802",
                     f"{describe(declared)} has no layout",
-                    help="a set that is stored holds identifiers, enums or Int",
+                    help=f"a set that is stored has at most {WORD} possible elements",
                 )
             return Layout(key_count(element))
         case RecordType(cls):
@@ -109,6 +112,8 @@ def layout_of(declared: Type) -> Layout:
             return array_layout(element, capacity, bits_for(capacity + 1)).layout
         case MapType(key, value, total):
             keys = key_count(key)
+            if keys > KEYS_MAX or not is_numbered(key):
+                raise SpecError("KMC802", f"{describe(declared)} has no layout", help="narrow the domain of its keys")
             return array_layout(value, keys, 0 if total else keys).layout
         case MessageSetType() | MessageBagType():
             raise SpecError("KMC803", "a network is a field of State", help="declare it there")
@@ -117,11 +122,34 @@ def layout_of(declared: Type) -> Layout:
 
 
 def key_count(key: Type) -> int:
-    """The number of values of a type of scalars or pairs: keys of a map, members of a set."""
-    if isinstance(key, PairType):
-        count = scalar_count(key.element)
-        return count * (count - 1) // 2
-    return scalar_count(key)
+    """The number of values of a type: possible keys of a map, or members of a set, with their numbers as bits."""
+    return value_count(key)
+
+
+LISTED_MAX = 256
+"""The number of sequences or maps up to which they are keys, by a table of all of them."""
+
+
+def is_numbered(key: Type) -> bool:
+    """Return whether compiled code computes the numbers of the values of a type, as keys or members."""
+    match key:
+        case RecordType(cls):
+            return all(is_numbered(kind) for shape in cls.shapes for kind in shape.fields.values())
+        case UnionType(alternatives):
+            return all(map(is_numbered, alternatives))
+        case SetType(element):
+            return is_numbered(element) and key_count(element) <= WORD
+        case SeqType() | MapType():
+            return key_count(key) <= LISTED_MAX
+        case MessageSetType() | MessageBagType():
+            return False
+        case _:
+            return True
+
+
+def is_plain_key(key: Type) -> bool:
+    """Return whether keys or members of a type are scalars or pairs, whose sets are masks wherever they occur."""
+    return is_scalar(key) or isinstance(key, PairType)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,11 +30,12 @@ from kmc.lang.types import (
     UnionType,
 )
 from kmc.runtime.blocks import RowBatch
-from kmc.runtime.codec import scalar_code
+from kmc.runtime.codec import value_words
 from kmc.runtime.state_layout import (
     UnionLayout,
     array_layout,
     bits_for,
+    is_scalar,
     key_count,
     layout_of,
     network_layout,
@@ -104,9 +105,8 @@ def _record(shape: Any) -> RecordColumn:
 
 
 def _members_of(declared: Type) -> MemberColumn:
-    if isinstance(declared, PairType):
-        masks = [sum(1 << scalar_code(one, declared.element) for one in pair) for pair in members(declared)]
-        return MemberColumn(column_of(declared), masks)
+    if not is_scalar(declared):
+        return MemberColumn(column_of(declared), [value_words(one, declared)[0] for one in members(declared)])
     return MemberColumn(column_of(declared), range(key_count(declared)))
 
 

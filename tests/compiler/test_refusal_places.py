@@ -106,11 +106,13 @@ def test_a_network_for_each_key_of_a_map_is_refused_with_a_declaration_of_the_sa
 
 def test_a_set_of_records_is_refused_with_a_page_that_shows_what_stores_it(tmp_path: Path) -> None:
     source = NETWORKS.replace("inboxes: Map[Server, MessageSet[Hi, 2]]", "inbox: Set[Hi]")
+    source = source.replace("    dest: Server\n", "    dest: Server\n    n: Int(0, 99)\n")
     with pytest.raises(SpecError) as caught:
         check_fits(model_of(tmp_path, source.replace("inboxes={s: set() for s in Server}", "inbox=set()"), CFG))
     assert (caught.value.code, caught.value.help) == (
-        "KMC802",
-        "a field of State may be MessageSet[Hi, capacity], with the same states: send(x), discard(x), x in s",
+        "KMC804",
+        "narrow its fields, or as a field of State write MessageSet[Hi, capacity], with the same states: send(x), "
+        "discard(x)",
     )
     (note,) = caught.value.notes
     page, _, heading = note.removeprefix("an example: ").partition(", ")

@@ -84,8 +84,8 @@ MISTAKES: list[tuple[Annotation, str, str]] = [
     (lambda: Seq[Bool, 1, 2], "KMC144", "Seq[Entry, 4]"),
     (lambda: Map[Server], "KMC145", "Map[Server, Node]"),
     (lambda: PartialMap[Server, Bool, Bool], "KMC145", "PartialMap[Server, Node]"),
-    (lambda: Map[Bool, Bool], "KMC146", "keys: identifiers"),
-    (lambda: PartialMap[Node, Bool], "KMC146", "keys: identifiers"),
+    (lambda: Map[MessageSet[VoteRequest], Bool], "KMC146", "keys: values of any other type"),
+    (lambda: PartialMap[MessageBag[VoteRequest], Bool], "KMC146", "keys: values of any other type"),
     (lambda: Pair[Role], "KMC147", "Pair[Server]"),
     (lambda: MessageSet[VoteRequest, 0], "KMC148", "write MessageSet[Vote, capacity]"),
     (lambda: MessageSet[VoteRequest, True], "KMC148", "write MessageSet[Vote, capacity]"),
@@ -103,9 +103,9 @@ MISTAKES: list[tuple[Annotation, str, str]] = [
     (lambda: Opt[None], "KMC153", "Opt[Server]"),
     (lambda: Server | Bool | Int(0, 1), "KMC154", "at most one of Bool and Int"),
     (lambda: Server | Int(0, 1) | Int(0, 2), "KMC154", "at most one of Bool and Int"),
-    (lambda: Server | Set[Server], "KMC154", "at most one of Bool and Int"),
-    (lambda: Set[Value] | Set[Server], "KMC154", "at most one of Bool and Int"),
-    (lambda: Node | Map[Server, Bool], "KMC154", "at most one of Bool and Int"),
+    (lambda: Set[Value] | Set[Server], "KMC154", "one of Set and Pair"),
+    (lambda: Pair[Server] | Set[Server], "KMC154", "one of Set and Pair"),
+    (lambda: Seq[Server, 2] | Map[Server, Bool], "KMC154", "one of Seq and maps"),
 ]
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from support.drawing.values import Id, Role, Server, Value, VoteRequest, VoteResponse, record_class
+from support.drawing.values import Base, Id, Role, Server, Slip, Value, VoteRequest, VoteResponse, record_class
 
 from kmc.errors import DomainError, SpecError
 from kmc.lang.admission import admitter
 from kmc.lang.annotations import Bool, Int, Map, MessageBag, MessageSet, Opt, Pair, PartialMap, Seq, Set
-from kmc.lang.domains import describe, members
+from kmc.lang.domains import describe, members, number_of, value_count
 from kmc.lang.idents import ident_class
 from kmc.lang.maps import map_literal
 from kmc.lang.pairs import pair
@@ -20,6 +20,13 @@ from kmc.lang.types import as_type
 S1, S2, S3 = Server
 V1, V2 = Value
 Node = record_class({"epoch": Int(0, 3)}, name="Node")
+
+
+NUMBERED = [
+    *[Bool, Int(-1, 2), Role, Pair[Server], Opt[Value | Int(0, 1)], Set[Server], Set[Set[Value]], Slip, Base],
+    *[Seq[Opt[Value], 2], Seq[Int(3, 3), 4], Map[Slip, Bool], PartialMap[Opt[Value], Bool]],
+    Role | Set[Value] | Seq[Value, 1],
+]
 
 
 def servers(count: int) -> Any:
@@ -37,14 +44,28 @@ def servers(count: int) -> Any:
         (Pair[Server], [pair(S1, S2), pair(S1, S3), pair(S2, S3)]),
         (Value | Role, [*Value, *Role]),
         (Opt[Server], [None, S1, S2, S3]),
+        (Set[Value], [frozenset(), {V1}, {V2}, {V1, V2}]),
+        (Seq[Value, 2], [*map(seq_literal, [(), (V1,), (V2,), (V1, V1), (V1, V2), (V2, V1), (V2, V2)])]),
+        (Node | Pair[Value], [*(Node(epoch=n) for n in range(4)), pair(V1, V2)]),
+        (Map[Value, Bool], [map_literal([(V1, one), (V2, two)]) for one in (False, True) for two in (False, True)]),
+        (PartialMap[Value, Int(7, 7)], [*map(map_literal, [[], [(V2, 7)], [(V1, 7)], [(V1, 7), (V2, 7)]])]),
     ],
 )
 def test_the_members_of_a_small_type_are_listed_in_order(declared: Any, listed: list[Any]) -> None:
     assert list(members(as_type(declared, "here"))) == listed
 
 
-@pytest.mark.parametrize("declared", [Node, Set[Server], Seq[Server, 1], Map[Server, Bool], Opt[Node]])
-def test_other_types_are_not_listed(declared: Any) -> None:
+@pytest.mark.parametrize("declared", NUMBERED)
+def test_the_number_of_a_value_is_its_place_among_as_many_members_as_are_counted(declared: Any) -> None:
+    kind = as_type(declared, "here")
+    listed = members(kind)
+    assert len(set(listed)) == len(listed) == value_count(kind)
+    assert [number_of(value, kind) for value in listed] == list(range(len(listed)))
+    assert [admitter(kind)(value) for value in listed] == list(listed)
+
+
+@pytest.mark.parametrize("declared", [Set[Int(1, 99)], Seq[Server, 40], Map[Int(1, 17), Bool], MessageSet[VoteRequest]])
+def test_types_of_too_many_values_are_not_listed(declared: Any) -> None:
     with pytest.raises(SpecError) as caught:
         members(as_type(declared, "here"))
     assert caught.value.code == "KMC155"

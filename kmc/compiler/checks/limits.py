@@ -16,14 +16,13 @@ from kmc.compiler.lowering.arithmetic import NUMBER_MAX
 from kmc.errors import Span, SpecError
 from kmc.frontend.model import Model
 from kmc.invariants.kinds import PROPERTIES_MAX, SHOWN
-from kmc.lang.domains import describe, members
+from kmc.lang.domains import UNCOUNTED, describe, members
 from kmc.lang.tree import tree_of
 from kmc.lang.types import (
     IntType,
     MapType,
     MessageBagType,
     MessageSetType,
-    PairType,
     RecordType,
     SeqType,
     SetType,
@@ -31,7 +30,7 @@ from kmc.lang.types import (
     UnionType,
     shapes_of,
 )
-from kmc.runtime.state_layout import WORD, is_scalar, key_count
+from kmc.runtime.state_layout import KEYS_MAX, WORD, is_numbered, is_plain_key, key_count
 from kmc.spec.places import span_of
 
 INSTANCES_MAX = (1 << 16) - 1
@@ -42,7 +41,7 @@ _SETS_OF_RECORDS = "an example: docs/language.md, Messages without a sender or a
 
 
 def check_fits(model: Model) -> None:
-    """Raise SpecError (KMC802, KMC804 to KMC806) for the first limit of compiled code that a spec exceeds."""
+    """Raise SpecError (KMC803 to KMC806) for the first limit of compiled code that a spec exceeds."""
     _check_record(model.spec.state_class, model.spec.files, set())
     for properties in map(model.of, SHOWN):
         if len(properties) > PROPERTIES_MAX:
@@ -71,7 +70,8 @@ def _check_record(cls: Any, files: Collection[str], seen: set[Any]) -> None:
             problem = _problem(inner) or _inner_network(inner, cls, declared)
             if problem is not None:
                 code, message, advice = problem
-                notes = (_SETS_OF_RECORDS,) if code == "KMC802" else ()
+                is_record = isinstance(inner, SetType) and isinstance(inner.element, RecordType)
+                notes = (_SETS_OF_RECORDS,) if is_record else ()
                 raise SpecError(code, message, _field_span(cls, name, files), advice, notes)
             if isinstance(inner, RecordType):
                 for shape in inner.cls.shapes:
@@ -97,12 +97,15 @@ def _parts(declared: Type) -> Iterator[Type]:
 
 def _problem(declared: Type) -> tuple[str, str, str] | None:
     match declared:
-        case SetType(element) if not (is_scalar(element) or isinstance(element, PairType)):
-            message = f"a set of {describe(element)} cannot be stored by compiled code"
-            return "KMC802", message, _set_advice(element)
-        case SetType(element) if key_count(element) > WORD:
-            message = f"a set that is stored has at most {WORD} possible elements; {describe(element)} has more"
-            return "KMC804", message, "narrow the domain of its elements, or run with --engine python"
+        case SetType(element) if key_count(element) > WORD or not is_numbered(element):
+            message = f"a set that is stored has at most {WORD} possible elements; {_has_more(element)}"
+            return "KMC804", message, _set_advice(element)
+        case MapType(key) if not is_numbered(key):
+            message = f"{describe(key)} has more values than compiled code numbers as keys"
+            return "KMC804", message, "narrow the domain of its keys, or run with --engine python"
+        case MapType(key, _, True) if key_count(key) > KEYS_MAX:
+            message = f"a map has at most {KEYS_MAX:,} possible keys; {_has_more(key)}"
+            return "KMC804", message, "narrow the domain of its keys, or run with --engine python"
         case MapType(key, _, total) if not total and key_count(key) > WORD:
             message = f"a partial map has at most {WORD} possible keys; {describe(key)} has more"
             return "KMC804", message, "narrow the domain of its keys, or use Map with Opt values"
@@ -111,14 +114,19 @@ def _problem(declared: Type) -> tuple[str, str, str] | None:
     return None
 
 
+def _has_more(declared: Type) -> str:
+    count = key_count(declared)
+    return f"{describe(declared)} has {f'{count:,}' if count < UNCOUNTED else 'more than can be counted'}"
+
+
 def _set_advice(element: Type) -> str:
     """The type that compiled code stores in the place of a set, with the same states and steps."""
+    if is_plain_key(element):
+        return "narrow the domain of its elements, or run with --engine python"
     if isinstance(element, RecordType):
-        kind = describe(element)
-        return (
-            f"a field of State may be MessageSet[{kind}, capacity], with the same states: send(x), discard(x), x in s"
-        )
-    return "a field of State may be a MessageSet of records that hold each of them, with the same states"
+        network = f"MessageSet[{describe(element)}, capacity]"
+        return f"narrow its fields, or as a field of State write {network}, with the same states: send(x), discard(x)"
+    return "narrow the domain of its elements, or in State write a MessageSet of records that hold each of them"
 
 
 def _inner_network(inner: Type, cls: Any, declared: Type) -> tuple[str, str, str] | None:

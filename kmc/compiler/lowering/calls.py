@@ -14,8 +14,8 @@ from kmc.compiler.lowering.sequences import seq_method
 from kmc.compiler.lowering.words import lowered_word
 from kmc.compiler.values.packing import (
     alternatives,
+    collection,
     pack,
-    unwrap,
 )
 from kmc.compiler.values.scope import Scope, definition, is_spec_function, scope_of, syntax
 from kmc.compiler.values.value import (
@@ -117,7 +117,7 @@ def method(low: Lowering, owner: Value, name: str, node: ast.Call, scope: Scope)
     if isinstance(owner, Net):
         return net_method(low, owner, name, node, scope)
     if isinstance(owner, Packed | Stored) and isinstance(owner.type, UnionType):
-        owner = unwrap(low.code, owner, node)
+        owner = collection(low.code, owner, node)
     if name == "set" and not node.args:
         return _record_set(low, owner, node, scope)
     if isinstance(owner, SeqLiteral) or (isinstance(owner, Packed | Stored) and isinstance(owner.type, SeqType)):

@@ -8,7 +8,9 @@ from kmc.compiler.lowering.context import Lowering
 from kmc.compiler.values.code import Origin
 from kmc.compiler.values.packing import is_none, pack
 from kmc.compiler.values.value import EmptySet, Nothing, Num, Python, Several, Value
-from kmc.compiler.values.value_types import common_type
+from kmc.compiler.values.value_types import common_type, type_of
+from kmc.lang.types import SetType, UnionType
+from kmc.runtime.state_layout import is_plain_key
 
 
 def equal(low: Lowering, left: Value, right: Value, node: Origin) -> Expr:
@@ -30,9 +32,19 @@ def equal(low: Lowering, left: Value, right: Value, node: Origin) -> Expr:
         return alike
     declared = common_type(left, right)
     if declared is None:
+        if _are_composite_sets(left, right):
+            low.code.refuse(node, "comparing sets of values of different types", "store both in fields of one type")
         return x.ZERO
     pairs = zip(pack(low.code, left, declared, node), pack(low.code, right, declared, node), strict=True)
     result: Expr = x.ONE
     for a, b in pairs:
         result = x.both(result, x.eq(a, b))
     return result
+
+
+def _are_composite_sets(left: Value, right: Value) -> bool:
+    """Return whether both values may be sets whose elements have parts, and which have masks of different numbers."""
+    kinds = [type_of(value) for value in (left, right)]
+    alternatives = [kind.alternatives if isinstance(kind, UnionType) else (kind,) for kind in kinds]
+    sets = [[kind for kind in some if isinstance(kind, SetType)] for some in alternatives]
+    return any(not is_plain_key(kind.element) for some in sets for kind in some) and all(sets)

@@ -10,13 +10,14 @@ from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Const, Expr, Let, Stmt, Var
 from kmc.compiler.lowering.arithmetic import divided, in_range
 from kmc.compiler.lowering.calls import call
+from kmc.compiler.lowering.composite_sets import are_masks, with_masks
 from kmc.compiler.lowering.context import Lowering
 from kmc.compiler.lowering.iteration import check_elements, is_collection, materialize
 from kmc.compiler.lowering.map_literals import as_list
 from kmc.compiler.lowering.map_operations import subscript
 from kmc.compiler.lowering.membership import member, same, subset
 from kmc.compiler.values.code import Origin, flat
-from kmc.compiler.values.packing import field, is_none, pack, unwrap
+from kmc.compiler.values.packing import collection, field, is_none, pack, unwrap
 from kmc.compiler.values.scope import Scope, python_value
 from kmc.compiler.values.value import (
     Bool,
@@ -155,10 +156,9 @@ def _comparison(low: Lowering, operator: ast.cmpop, left: Value, right: Value, n
             return x.negate(member(low, left, right, node))
     if isinstance(left, Several) and isinstance(right, Several):
         return _order_of_tuples(low, operator, left.items, right.items, node)
-    operands = [unwrap(low.code, value, node) for value in (left, right)]
-    first, second = operands
+    first, second = (collection(low.code, value, node, SetType) for value in (left, right))
     if not isinstance(first, Num) and not isinstance(second, Num):
-        return subset(low, operator, left, right, node)
+        return subset(low, operator, first, second, node)
     if not isinstance(first, Num) or not isinstance(second, Num):
         low.code.refuse(node, "an order of values that are not integers")
     a, b = first.code, second.code
@@ -236,7 +236,7 @@ def _unary(low: Lowering, node: ast.UnaryOp, scope: Scope) -> Value:
 
 def _bin_op(low: Lowering, node: ast.BinOp, scope: Scope) -> Value:
     left, right = low.evaluate(node.left, scope), low.evaluate(node.right, scope)
-    left, right = (materialize(low, unwrap(low.code, value, node), node) for value in (left, right))
+    left, right = (materialize(low, collection(low.code, value, node, SetType), node) for value in (left, right))
     if isinstance(left, Num) and isinstance(right, Num):
         return in_range(low, _arithmetic(low, node, left, right), node)
     if isinstance(left, Num | Bool) and isinstance(right, Num | Bool):
@@ -272,9 +272,9 @@ def _set_operation(low: Lowering, node: ast.BinOp, left: Value, right: Value) ->
         assert isinstance(right, Messages | Joint)
         networks = [value.networks if isinstance(value, Joint) else (value,) for value in (left, right)]
         return Joint((*networks[0], *networks[1]))
+    left, right = with_masks(low, left, right, node)
     declared = common_type(left, right)
-    masks = all(isinstance(value, Packed | Stored | EmptySet) for value in (left, right))
-    if not masks or not isinstance(declared, SetType) or key_count(declared.element) > WORD:
+    if not are_masks(left, right) or not isinstance(declared, SetType) or key_count(declared.element) > WORD:
         return _lazy_operation(low, node, left, right)
     a, b = (pack(low.code, value, declared, node)[0] for value in (left, right))
     match node.op:

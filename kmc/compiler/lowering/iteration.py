@@ -22,7 +22,7 @@ from kmc.compiler.lowering.repeats import may_repeat, repeats
 from kmc.compiler.lowering.set_ranges import each_function, each_sequence
 from kmc.compiler.values.code import Draft, Origin
 from kmc.compiler.values.keys import key_code, key_value
-from kmc.compiler.values.packing import array_head, element, unwrap, words
+from kmc.compiler.values.packing import array_head, collection, element, keep_words, unwrap, words
 from kmc.compiler.values.scope import Scope
 from kmc.compiler.values.value import (
     AllFunctions,
@@ -55,7 +55,7 @@ from kmc.compiler.values.value import (
 from kmc.compiler.values.value_types import joined_type, type_of
 from kmc.lang.tree import expression_at, placed_like
 from kmc.lang.types import BoolType, MapType, PairType, SeqType, SetType, SymbolMeta, Type, UnionType
-from kmc.runtime.state_layout import WORD, is_scalar, key_count
+from kmc.runtime.state_layout import WORD, is_plain_key, key_count
 
 _MESSAGES_MAX = 1 << 20
 """More messages than any network holds."""
@@ -63,7 +63,7 @@ _MESSAGES_MAX = 1 << 20
 
 def each(low: Lowering, whole: Value, body: Body, node: Origin, unroll: int = UNROLL, *, once: bool = True) -> None:
     """Call `body` with every element of a collection; `once` is false where equal ones do no harm."""
-    whole = unwrap(low.code, whole, node)
+    whole = collection(low.code, whole, node)
     match whole:
         case Python(cls) if isinstance(cls, SymbolMeta):
             _range(low, Const(0), Const(len(cls.members)), lambda i: body(Sym(cls, i)), unroll, len(cls.members))
@@ -374,7 +374,7 @@ class _NoMask(Exception):
 
 
 def _has_mask(kind: Type) -> bool:
-    return (is_scalar(kind) or isinstance(kind, PairType)) and key_count(kind) <= WORD
+    return is_plain_key(kind) and key_count(kind) <= WORD
 
 
 def _collected(
@@ -390,6 +390,8 @@ def _collected(
     low.code.emit(Let(name, x.ZERO))
 
     def collect(item: Value) -> None:
+        if not is_plain_key(element_type):
+            item = Packed(element_type, keep_words(low.code, low.words_as(item, element_type, node)))
         code = key_code(low.code, item, element_type, node)
         low.code.emit(Let(name, x.binary("or", Var(name), x.place_at(x.ONE, code))))
 

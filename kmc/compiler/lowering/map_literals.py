@@ -33,8 +33,8 @@ from kmc.compiler.values.value import (
 )
 from kmc.compiler.values.value_types import FreeMap, FreeSeq, type_of_all
 from kmc.lang.tree import placed_like
-from kmc.lang.types import MapType, PairType, SeqType, SetType, Type
-from kmc.runtime.state_layout import WORD, is_scalar, key_count, layout_of
+from kmc.lang.types import MapType, SeqType, SetType, Type
+from kmc.runtime.state_layout import WORD, is_numbered, is_plain_key, key_count, layout_of
 
 Put = Callable[[Value, Value], None]
 ITEMS_MAX = 256
@@ -74,7 +74,7 @@ def map_kind(low: Lowering, written: MapItems | MapLiteral, node: Origin) -> Map
 
 
 def _may_be_key(kind: Type) -> bool:
-    return (is_scalar(kind) or isinstance(kind, PairType)) and key_count(kind) <= WORD
+    return is_numbered(kind) and key_count(kind) <= WORD
 
 
 def as_map(low: Lowering, written: MapItems | MapLiteral, node: Origin) -> Value:
@@ -113,6 +113,8 @@ def build_map(low: Lowering, declared: MapType, source: Callable[[Put], None], n
     so_far = Packed(declared, tuple(Var(name) for name in names))
 
     def put(key: Value, value: Value) -> None:
+        if not is_plain_key(declared.key):
+            key = Packed(declared.key, keep_words(low.code, low.words_as(key, declared.key, node)))
         code = low.code.keep(key_code(low.code, key, declared.key, node), "k")
         item = lift(declared.value, keep_words(low.code, low.words_as(value, declared.value, node)))
         same: Expr = x.ONE

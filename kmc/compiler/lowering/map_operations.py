@@ -13,8 +13,18 @@ from kmc.compiler.lowering.map_literals import as_map, build_map, converted_map,
 from kmc.compiler.lowering.membership import member
 from kmc.compiler.lowering.network_operations import count_of_message
 from kmc.compiler.values.code import Origin
-from kmc.compiler.values.keys import key_number
-from kmc.compiler.values.packing import Words, array_head, array_of, combine, element, keep_words, lift, pack, unwrap
+from kmc.compiler.values.keys import key_number, key_value
+from kmc.compiler.values.packing import (
+    Words,
+    array_head,
+    array_of,
+    collection,
+    combine,
+    element,
+    keep_words,
+    lift,
+    pack,
+)
 from kmc.compiler.values.scope import Scope
 from kmc.compiler.values.value import (
     EmptySet,
@@ -47,20 +57,30 @@ from kmc.lang.types import (
     Type,
     UnionType,
 )
-from kmc.runtime.state_layout import Place, key_count, layout_of
+from kmc.runtime.state_layout import Place, is_plain_key, key_count, layout_of
 
 
 def words_as(low: Lowering, value: Value, declared: Type, node: Origin) -> Words:
     """The words of a value in a type, whatever it was written as."""
     if isinstance(declared, MapType):
         return map_words(low, value, declared, node)
-    if isinstance(declared, SetType) and is_collection(value) and not isinstance(value, Packed | Stored | EmptySet):
+    if isinstance(declared, SetType) and is_collection(value) and not _has_mask_for(value, declared):
         value = typed_set(low, value, declared, node)
     if isinstance(declared, UnionType):
         alternative = _written_as(value, declared)
         if alternative is not None:
             value = Packed(alternative, words_as(low, value, alternative, node))
     return pack(low.code, value, declared, node)
+
+
+def _has_mask_for(value: Value, declared: SetType) -> bool:
+    """Return whether a set is a mask that is packed as one of this type without going through its elements."""
+    if isinstance(value, EmptySet):
+        return True
+    if not isinstance(value, Packed | Stored) or not isinstance(value.type, SetType | PairType):
+        return False
+    elements = value.type.element, declared.element
+    return value.type == declared or all(map(is_plain_key, elements))
 
 
 def _written_as(value: Value, declared: UnionType) -> Type | None:
@@ -214,7 +234,7 @@ def _key(declared: Type, code: int) -> Value:
         pair = list(members(declared))[code]
         mask = sum(1 << member.index for member in pair)
         return Packed(declared, (Const(mask),))
-    return lift(declared, (Const(code),))
+    return key_value(declared, Const(code))
 
 
 def _in_domain(low: Lowering, domain: Value, key: Type, code: int, node: Origin) -> Expr:
@@ -312,7 +332,7 @@ def subscript(low: Lowering, owner: Value, key: Value, node: Origin) -> Value:
     if isinstance(owner, MapItems | MapLiteral):
         owner = as_map(low, owner, node)
     if isinstance(owner, Packed | Stored) and isinstance(owner.type, UnionType):
-        owner = unwrap(low.code, owner, node)
+        owner = collection(low.code, owner, node)
     if not isinstance(owner, Packed | Stored) or not isinstance(owner.type, MapType):
         low.code.refuse(node, "brackets on this value")
     code = low.code.keep(key_number(low.code, key, owner.type, node), "k")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+from typing import TypeGuard
 
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Const, Expr, Let, Var
+from kmc.compiler.lowering.composite_sets import are_masks, is_sure_of
 from kmc.compiler.lowering.context import Lowering
 from kmc.compiler.lowering.equality import equal
 from kmc.compiler.lowering.iteration import is_collection, materialize, range_length
@@ -17,8 +19,8 @@ from kmc.compiler.lowering.network_operations import contains
 from kmc.compiler.lowering.quantifiers import any_of
 from kmc.compiler.lowering.set_ranges import in_functions, in_sequences
 from kmc.compiler.values.code import Origin
-from kmc.compiler.values.keys import key_code, key_number
-from kmc.compiler.values.packing import alternatives, array_head, field, pack, unwrap, words
+from kmc.compiler.values.keys import key_code, key_number, key_value
+from kmc.compiler.values.packing import alternatives, array_head, collection, field, keep_words, pack, words
 from kmc.compiler.values.value import (
     AllFunctions,
     AllSequences,
@@ -30,6 +32,7 @@ from kmc.compiler.values.value import (
     MapUpdate,
     Messages,
     Net,
+    Nothing,
     Num,
     Numbers,
     Packed,
@@ -57,12 +60,12 @@ from kmc.lang.types import (
     UnionType,
     as_type,
 )
-from kmc.runtime.state_layout import WORD, key_count
+from kmc.runtime.state_layout import WORD, is_plain_key, key_count
 
 
 def member(low: Lowering, item: Value, whole: Value, node: Origin) -> Expr:
     """1 if `item` is in a set, map, sequence, range or network."""
-    whole = unwrap(low.code, whole, node)
+    whole = collection(low.code, whole, node)
     if isinstance(whole, Net):
         return contains(low, whole, item, node) if is_message(low, item, whole.network) else x.ZERO
     if isinstance(whole, MapItems | MapLiteral):
@@ -86,6 +89,8 @@ def member(low: Lowering, item: Value, whole: Value, node: Origin) -> Expr:
     if isinstance(whole, Python) and isinstance(whole.object, SymbolMeta):
         return _is_of(low, item, as_type(whole.object, ""))
     if isinstance(whole, Packed | Stored) and isinstance(whole.type, SetType | PairType):
+        if not is_plain_key(whole.type.element):
+            return _in_composite(low, item, words(whole)[0], whole.type.element, node)
         if isinstance(whole.type.element, PairType):
             return x.extract(words(whole)[0], key_code(low.code, item, whole.type.element, node), 1)
         return _bit(low, item, words(whole)[0], whole.type.element, node)
@@ -94,6 +99,8 @@ def member(low: Lowering, item: Value, whole: Value, node: Origin) -> Expr:
     if isinstance(whole, Numbers) and whole.step == 1:
         return _in_range(low, item, whole, node)
     if isinstance(whole, Packed | Stored) and isinstance(whole.type, MapType):
+        if not is_plain_key(whole.type.key):
+            return _in_composite(low, item, None if whole.type.total else array_head(whole), whole.type.key, node)
         if whole.type.total and key_count(whole.type.key) > WORD:
             return _has_type(low, item, whole.type.key, node)
         full = x.low_mask(key_count(whole.type.key))
@@ -159,13 +166,36 @@ def _bit(low: Lowering, item: Value, mask: Expr, declared: Type, node: Origin) -
     return x.extract(mask, pack(low.code, item, declared, node)[0], 1)
 
 
+def _in_composite(low: Lowering, item: Value, mask: Expr | None, declared: Type, node: Origin) -> Expr:
+    """1 if a value is one of a type with parts, and its bit is set in the mask, if there is one."""
+    item = materialize(low, item, node)
+    if isinstance(item, Nothing) and not is_sure_of(low, item, declared, node):
+        return x.ZERO
+    if is_sure_of(low, item, declared, node):
+        if mask is None:
+            return x.ONE
+        packed = Packed(declared, keep_words(low.code, low.words_as(item, declared, node)))
+        return x.extract(mask, key_code(low.code, packed, declared, node), 1)
+    is_member = low.code.fresh("in")
+    low.code.emit(Let(is_member, x.ZERO))
+
+    def compare(number: Expr) -> None:
+        alike = same(low, item, key_value(declared, number), node)
+        there = alike if mask is None else x.both(x.extract(mask, number, 1), alike)
+        low.code.branch(there, [Let(is_member, x.ONE)])
+
+    count = key_count(declared)
+    low.repeated(count, lambda: low.code.count_up(x.ZERO, Const(count), compare, "member"))
+    return Var(is_member)
+
+
 def subset(low: Lowering, operator: ast.cmpop, left: Value, right: Value, node: Origin) -> Expr:
     """`s <= t` and its kin on sets."""
     left, right = materialize(low, left, node), materialize(low, right, node)
     declared = common_type(left, right)
     if isinstance(left, EmptySet) and isinstance(right, EmptySet):
         return Const(int(isinstance(operator, ast.LtE | ast.GtE)))
-    if not isinstance(declared, SetType) or not _both_masks(left, right) or key_count(declared.element) > WORD:
+    if not isinstance(declared, SetType) or not are_masks(left, right) or key_count(declared.element) > WORD:
         if not is_collection(left) or not is_collection(right):
             low.code.refuse(node, "an order of values that are neither integers nor sets")
         return _lazy_order(low, operator, left, right, node)
@@ -174,10 +204,6 @@ def subset(low: Lowering, operator: ast.cmpop, left: Value, right: Value, node: 
         a, b = b, a
     inside = x.eq(x.binary("and", a, x.binary("xor", b, Const(-1))), x.ZERO)
     return x.both(inside, x.negate(x.eq(a, b))) if isinstance(operator, ast.Lt | ast.Gt) else inside
-
-
-def _both_masks(left: Value, right: Value) -> bool:
-    return all(isinstance(value, Packed | Stored | EmptySet) for value in (left, right))
 
 
 def _lazy_order(low: Lowering, operator: ast.cmpop, left: Value, right: Value, node: Origin) -> Expr:
@@ -200,11 +226,41 @@ def same(low: Lowering, left: Value, right: Value, node: Origin) -> Expr:
         return same_network(low, left, right, node)
     if isinstance(left, Numbers) and isinstance(right, Numbers):
         return _same_ranges(low, left, right)
+    for one, other in ((left, right), (right, left)):
+        if _is_union(one) and _is_written(other):
+            return _same_alternative(low, one, other, node)
     if _is_map(left) and _is_map(right):
         return _same_maps(low, left, right, node)
     if is_collection(left) and is_collection(right) and not _comparable_masks(left, right):
         return x.both(lazy_subset(low, left, right, node), lazy_subset(low, right, left, node))
     return equal(low, left, right, node)
+
+
+def _is_union(value: Value) -> TypeGuard[Packed | Stored]:
+    return isinstance(value, Packed | Stored) and isinstance(value.type, UnionType)
+
+
+def _is_written(value: Value) -> bool:
+    """Return whether a value is a set or map that is not in words."""
+    if isinstance(value, MapItems | MapLiteral):
+        return True
+    return is_collection(value) and not isinstance(value, Packed | Stored | EmptySet)
+
+
+def _same_alternative(low: Lowering, union: Packed | Stored, written: Value, node: Origin) -> Expr:
+    """1 if the value of a union is a set or map, and equal to one that is written in the spec."""
+    written = in_words(low, written, node)
+    result = low.code.fresh("same")
+    low.code.emit(Let(result, x.ZERO))
+    for here, item in alternatives(low.code, union):
+        if is_collection(item) != is_collection(written) or _is_map(item) != _is_map(written):
+            continue
+
+        def compare(item: Value = item) -> None:
+            low.code.emit(Let(result, same(low, item, written, node)))
+
+        low.code.branch(here, low.code.capture(compare))
+    return Var(result)
 
 
 def _has_networks(declared: RecordType) -> bool:
@@ -233,7 +289,7 @@ def _comparable_masks(left: Value, right: Value) -> bool:
     """Whether two sets have masks that one word holds, or are of kinds that have no element in common."""
     declared = common_type(left, right)
     wide = isinstance(declared, SetType) and key_count(declared.element) > WORD
-    return _both_masks(left, right) and not wide and declared is not None
+    return are_masks(left, right) and not wide and declared is not None
 
 
 def _is_map(value: Value) -> bool:

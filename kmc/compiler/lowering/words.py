@@ -27,7 +27,7 @@ from kmc.compiler.lowering.map_literals import as_map
 from kmc.compiler.lowering.network_operations import size
 from kmc.compiler.lowering.quantifiers import all_of, any_of
 from kmc.compiler.values.code import Origin
-from kmc.compiler.values.packing import array_head, array_of, union_tag, unwrap, words
+from kmc.compiler.values.packing import array_head, array_of, collection, union_tag, unwrap, words
 from kmc.compiler.values.scope import Scope
 from kmc.compiler.values.value import (
     AllFunctions,
@@ -240,7 +240,7 @@ def _range(low: Lowering, given: Arguments, node: ast.Call) -> Value:
 
 def length(low: Lowering, value: Value, node: Origin) -> Num:
     """len(value)."""
-    value = unwrap(low.code, value, node)
+    value = collection(low.code, value, node)
     if isinstance(value, Messages | Joint):
         return _size(low, value, node)
     if isinstance(value, Numbers):

@@ -7,6 +7,7 @@ stored can be permuted.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,7 +15,9 @@ from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Const, Expr
 from kmc.compiler.symmetry.member_change import MEMBER_BITS, MemberChange, mentions
 from kmc.compiler.values.code import Code
-from kmc.compiler.values.packing import Words, array_of, combine, keep_words
+from kmc.compiler.values.keys import key_code, key_value
+from kmc.compiler.values.packing import Words, array_of, combine, keep_words, value_words
+from kmc.compiler.values.value import Packed
 from kmc.lang.types import IdentType, MapType, PairType, Type
 from kmc.runtime.state_layout import Place, key_count
 
@@ -89,8 +92,17 @@ def _image_numbers(code: Code, key: Type, tables: Tables) -> list[Expr]:
                 before = x.binary("lshr", twice, x.ONE)
                 pair_images.append(code.keep(x.add(before, x.sub(x.sub(high, low), x.ONE))))
             return pair_images
+        case _ if mentions(key, tables):
+            return [_image_number(code, key, number, tables) for number in range(key_count(key))]
         case _:
             return [Const(k) for k in range(key_count(key))]
+
+
+def _image_number(code: Code, key: Type, number: int, tables: Tables) -> Expr:
+    """The number of the image of a value with parts."""
+    words = value_words(key_value(key, Const(number)))
+    moved = Packed(key, keep_words(code, permuted(code, words, key, tables)))
+    return code.keep(key_code(code, moved, key, ast.Pass()))
 
 
 def _moved_bits(mask: Expr, images: list[Expr]) -> Expr:

@@ -10,7 +10,7 @@ the class are anonymous. The result has as many words as the value; words beyond
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from kmc.compiler.ir import build as x
@@ -18,12 +18,14 @@ from kmc.compiler.ir.nodes import Const, Expr, Intrinsic
 from kmc.compiler.symmetry.member_change import MemberChange, mentions, part_words
 from kmc.compiler.symmetry.permute import pair_numbers
 from kmc.compiler.values.code import Code
-from kmc.compiler.values.packing import Words, array_of, keep_words
+from kmc.compiler.values.keys import key_value
+from kmc.compiler.values.packing import Words, array_of, keep_words, value_words
 from kmc.lang.types import IdentType, MapType, PairType, RecordType, SeqType, SetType, Type, UnionType
 from kmc.runtime.state_layout import (
     WORD,
     Place,
     bits_for,
+    is_plain_key,
     key_count,
     layout_of,
     record_layout,
@@ -165,6 +167,9 @@ def digest(code: Code, words: Words) -> Expr:
 def _projected_mask(code: Code, mask: Expr, element: Type, distinguished: Distinguished) -> Expr:
     """A set: the number of its elements that are or contain the distinguished member, and the number of the others."""
     count = key_count(element)
+    if not is_plain_key(element):
+        total = _digests(code, mask, element, lambda number: (x.ZERO,), distinguished)
+        return x.binary("and", total, x.low_mask(count)) if count < WORD else total
     size = Intrinsic("popcount", (mask,))
     own_bits = _own(element, distinguished)
     if own_bits is None:
@@ -174,6 +179,19 @@ def _projected_mask(code: Code, mask: Expr, element: Type, distinguished: Distin
     shift = bits_for(members) if isinstance(element, PairType) else 1
     both = x.binary("or", own, x.place_at(x.sub(size, own), shift))
     return x.binary("and", both, x.low_mask(count)) if count < WORD else both
+
+
+def _digests(
+    code: Code, mask: Expr | None, key: Type, item: Callable[[int], Words], distinguished: Distinguished
+) -> Expr:
+    """The sum of the digests of keys with parts, each projected, and of their items; of the keys in a mask if given."""
+    total: Expr = x.ZERO
+    for number in range(key_count(key)):
+        words = projected(code, value_words(key_value(key, Const(number))), key, distinguished)
+        term = x.mix(digest(code, keep_words(code, words)), digest(code, item(number)))
+        here = x.ONE if mask is None else x.extract(mask, number, 1)
+        total = code.keep(x.add(total, x.select(here, term, x.ZERO)), "digests")
+    return total
 
 
 def element_class(element: Type) -> tuple[Any, int]:
@@ -201,6 +219,11 @@ def _own(key: Type, distinguished: Distinguished) -> Expr | None:
 def _summed(code: Code, declared: MapType, head: Expr, items: list[Words], distinguished: Distinguished) -> Words:
     """A map keyed by permuted members: the sum of the distinguished member's items, and the sum of all others."""
     array = array_of(declared)
+    if not is_plain_key(declared.key):
+        total = _digests(code, None if declared.total else head, declared.key, lambda k: items[k], distinguished)
+        bits = array.layout.bits
+        cut = x.binary("and", total, x.low_mask(bits)) if bits < WORD else total
+        return (cut, *(x.ZERO,) * (array.layout.words - 1))
     own_bits = _own(declared.key, distinguished)
     hashed = not array.layout.narrow
     own: Expr = x.ZERO

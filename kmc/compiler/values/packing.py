@@ -22,6 +22,7 @@ from kmc.compiler.values.value import (
     Sym,
     Value,
 )
+from kmc.compiler.values.value_types import is_alternative, is_collection_type
 from kmc.lang.domains import describe
 from kmc.lang.types import (
     BoolType,
@@ -41,6 +42,7 @@ from kmc.runtime.state_layout import (
     Place,
     array_layout,
     bits_for,
+    is_plain_key,
     is_scalar,
     key_count,
     layout_of,
@@ -171,6 +173,19 @@ def unwrap(code: Code, value: Value, node: Origin) -> Value:
     return part(value, union.payload, only)
 
 
+def collection(code: Code, value: Value, node: Origin, kinds: type[Type] | None = None) -> Value:
+    """`unwrap`; of a union of several alternatives, its only set, sequence or map, with a check that it is that.
+
+    If `kinds` is given, only types of that class count.
+    """
+    value = unwrap(code, value, node)
+    if not (isinstance(value, Packed | Stored) and isinstance(value.type, UnionType)):
+        return value
+    found = [kind for kind in value.type.alternatives if is_collection_type(kind)]
+    found = [kind for kind in found if kinds is None or isinstance(kind, kinds)]
+    return _narrowed(code, value, found[0], node) if len(found) == 1 else value
+
+
 def array_of(declared: SeqType | MapType) -> ArrayLayout:
     """The layout of a sequence or map."""
     if isinstance(declared, SeqType):
@@ -290,7 +305,7 @@ def _is_narrower(value: Value, declared: Type) -> TypeGuard[Packed | Stored]:
 
 def _narrowed(code: Code, value: Packed | Stored, declared: Type, node: Origin) -> Value:
     """The value of a union as its one alternative that can be a `declared`; a check where it could be another."""
-    fitting = [(here, item) for here, item in alternatives(code, value) if _is_alternative(item, declared)]
+    fitting = [(here, item) for here, item in alternatives(code, value) if is_alternative(item, declared)]
     if len(fitting) != 1:
         code.refuse(node, f"this value as {describe(declared)}")
     here, item = fitting[0]
@@ -304,6 +319,8 @@ def _pack_set(code: Code, value: Packed | Stored, declared: SetType | PairType, 
     mine, wanted, mask = value.type.element, declared.element, words(value)[0]
     if mine == wanted:
         return mask
+    if not (is_plain_key(mine) and is_plain_key(wanted)):
+        code.refuse(node, f"a set of {describe(mine)} as {describe(declared)}", "make it of elements of one type")
     if not (isinstance(mine, IntType) and isinstance(wanted, IntType)):
         code.check(x.eq(mask, x.ZERO), node)
         return x.ZERO
@@ -344,7 +361,7 @@ def pack_union(code: Code, value: Value, declared: UnionType | RecordType, node:
         return _pack_joint(code, value, declared, node)
     before = int(union.optional)
     for ordinal, alternative in enumerate(union.alternatives):
-        if _is_alternative(value, alternative):
+        if is_alternative(value, alternative):
             if union.coded:
                 return (x.add(Const(before), pack(code, value, alternative, node)[0]),)
             inner = layout_of(alternative)
@@ -373,7 +390,7 @@ def _pack_joint(code: Code, value: Packed | Stored, declared: UnionType | Record
     names = [code.fresh("u") for _ in range(target.layout.words)]
     code.emit(*(Let(name, x.ZERO) for name in names))
     for here, item in alternatives(code, value):
-        if any(_is_alternative(item, other) for other in target.alternatives):
+        if any(is_alternative(item, other) for other in target.alternatives):
 
             def convert(item: Value = item) -> None:
                 packed = pack_union(code, item, declared, node)
@@ -397,20 +414,6 @@ def alternatives(code: Code, value: Packed | Stored) -> Iterator[tuple[Expr, Val
         item = lift(kind, (x.sub(tag, Const(first)),)) if union.coded else part(value, union.payload, kind)
         yield here, item
         first += count
-
-
-def _is_alternative(value: Value, alternative: Type) -> bool:
-    match value:
-        case Bool():
-            return isinstance(alternative, BoolType)
-        case Num():
-            return isinstance(alternative, IntType)
-        case Sym(cls):
-            return isinstance(alternative, EnumType | IdentType) and alternative.cls is cls
-        case Rec(declared) | Packed(declared) | Stored(declared):
-            return declared == alternative
-        case _:
-            return False
 
 
 def _pack_record(code: Code, value: Value, declared: RecordType, node: Origin) -> Words:

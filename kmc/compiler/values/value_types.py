@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from kmc.compiler.values.value import (
     Bool,
+    EmptySet,
     MapUpdate,
     Nothing,
     Num,
@@ -20,6 +21,8 @@ from kmc.compiler.values.value import (
 )
 from kmc.lang.types import (
     BoolType,
+    EnumType,
+    IdentType,
     IntType,
     MapType,
     PairType,
@@ -29,7 +32,7 @@ from kmc.lang.types import (
     Type,
     UnionType,
 )
-from kmc.runtime.state_layout import expanded
+from kmc.runtime.state_layout import expanded, is_plain_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +112,18 @@ def joined_type(first: Type, second: Type) -> Type | None:
             return FreeMap(keys, values, first.total and second.total and first.key == second.key)
         case ((SetType(one) | PairType(one)), (SetType(other) | PairType(other))):
             members = joined_type(one, other)
-            return None if members is None else SetType(members)
+            # A mask of other elements than scalars and pairs is not moved to other numbers.
+            return SetType(members) if members is not None and is_plain_key(members) else None
         case (RecordType() | UnionType(), _) | (_, RecordType() | UnionType()):
             return _joined_union(first, second)
+        case _ if is_collection_type(first) != is_collection_type(second):
+            return _joined_union(first, second)
     return None
+
+
+def is_collection_type(declared: Type) -> bool:
+    """Return whether values of a type are sets, sequences or maps."""
+    return isinstance(declared, SetType | PairType | SeqType | MapType)
 
 
 def _joined_union(first: Type, second: Type) -> Type | None:
@@ -124,11 +135,59 @@ def _joined_union(first: Type, second: Type) -> Type | None:
             assert isinstance(kind, IntType)
             kinds[kinds.index(range_type)] = IntType(min(range_type.low, kind.low), max(range_type.high, kind.high))
         elif kind not in kinds:
-            kinds.append(kind)
-    if any(isinstance(kind, SetType | PairType | SeqType | MapType) for kind in kinds):
-        return None
+            alike = next((other for other in kinds if _are_alike(kind, other)), None)
+            joined = kind if alike is None else joined_type(alike, kind)
+            if joined is None:
+                return None
+            place = len(kinds) if alike is None else kinds.index(alike)
+            kinds[place : place + 1] = [joined]
     optional = any(isinstance(kind, UnionType) and kind.optional for kind in (first, second))
     return UnionType(tuple(kinds), optional)
+
+
+def is_alternative(value: Value, alternative: Type) -> bool:
+    """Return whether a value is of an alternative of a union, which has one of each kind of collection."""
+    match value:
+        case Bool():
+            return isinstance(alternative, BoolType)
+        case Num():
+            return isinstance(alternative, IntType)
+        case Sym(cls):
+            return isinstance(alternative, EnumType | IdentType) and alternative.cls is cls
+        case Rec(declared) | Packed(declared) | Stored(declared) | MapUpdate(declared):
+            return declared == alternative or _are_alike(declared, alternative)
+        case EmptySet():
+            return isinstance(alternative, SetType)
+        case SeqLiteral():
+            return isinstance(alternative, SeqType)
+        case _:
+            return False
+
+
+def _are_alike(one: Type, other: Type) -> bool:
+    """Return whether two types are of collections of one kind, of which a union has one."""
+    kinds: tuple[tuple[type[Type], ...], ...] = ((SetType, PairType), (SeqType,), (MapType,))
+    return any(isinstance(one, kind) and isinstance(other, kind) for kind in kinds)
+
+
+def is_within(kind: Type, declared: Type) -> bool:
+    """Return whether each value of `kind` is one of `declared`, so that packing it needs no check."""
+    match kind, declared:
+        case _ if kind == declared:
+            return True
+        case IntType(), IntType():
+            return declared.low <= kind.low and kind.high <= declared.high
+        case UnionType(alternatives, optional), UnionType():
+            none_fits = declared.optional or not optional
+            return none_fits and all(is_within(one, declared) for one in alternatives)
+        case _, UnionType(alternatives):
+            return any(is_within(kind, one) for one in alternatives)
+        case ((SetType(one) | PairType(one)), SetType(other)):
+            return is_within(one, other) and is_plain_key(one) and is_plain_key(other)
+        case SeqType(one, length), SeqType(other, capacity):
+            return length <= capacity and is_within(one, other)
+        case _:
+            return False
 
 
 def _kinds(declared: Type) -> list[Type]:

@@ -55,6 +55,11 @@ FetchResponse: Any = record_class({"source": Server, "dest": Server}, Message, "
 FetchOk: Any = record_class({"entries": Int(0, 2)}, FetchResponse, "FetchOk")
 FetchDiverging: Any = record_class({"offset": Int(0, 2), "request": VoteRequest}, FetchResponse, "FetchDiverging")
 
+Slip: Any = record_class({"number": Int(1, 2), "by": Server | None}, Record, "Slip")
+Base: Any = record_class({"who": Value}, Record, "Base", abstract=True)
+Ask: Any = record_class({"pair": PairType(IdentType(Server))}, Base, "Ask")
+Tell: Any = record_class({"seen": SetType(IdentType(Value))}, Base, "Tell")
+
 _MESSAGES = tuple(RecordType(cls) for cls in (VoteRequest, VoteResponse, FetchResponse))
 
 _atoms: some.SearchStrategy[Type] = some.one_of(
@@ -65,6 +70,14 @@ _atoms: some.SearchStrategy[Type] = some.one_of(
 )
 _keys: some.SearchStrategy[Type] = some.sampled_from(
     [IdentType(Server), IdentType(Id), EnumType(Role), PairType(IdentType(Server)), IntType(1, 3), IntType(0, 2)]
+)
+_composite: some.SearchStrategy[Type] = some.sampled_from(
+    [
+        UnionType((IdentType(Value), IntType(0, 1)), True),
+        UnionType((SetType(IdentType(Value)), EnumType(Role)), False),
+        *[SetType(IdentType(Value)), SetType(SetType(IdentType(Value))), SeqType(IdentType(Value), 2)],
+        *[RecordType(Base), RecordType(Slip)],
+    ]
 )
 
 
@@ -84,6 +97,11 @@ def _unions(alternatives: some.SearchStrategy[Type]) -> some.SearchStrategy[Type
     return some.builds(lambda found, optional: UnionType(tuple(found), optional), kinds, some.booleans())
 
 
+def _with_set(union: Type, element: Type) -> Type:
+    assert isinstance(union, UnionType)
+    return UnionType((SetType(element), *union.alternatives), union.optional)
+
+
 def _compound(inner: some.SearchStrategy[Type]) -> some.SearchStrategy[Type]:
     return some.one_of(
         some.builds(SetType, inner),
@@ -95,8 +113,15 @@ def _compound(inner: some.SearchStrategy[Type]) -> some.SearchStrategy[Type]:
     )
 
 
+_of_composites: some.SearchStrategy[Type] = some.one_of(
+    some.builds(SetType, _composite),
+    some.builds(MapType, _composite, _atoms, some.booleans()),
+    some.builds(_with_set, _unions(_records(_atoms)), some.one_of(_keys, _composite)),
+)
+
 types: some.SearchStrategy[Type] = some.one_of(
     some.recursive(_atoms, _compound, max_leaves=5),
+    some.one_of(_of_composites, _records(_of_composites)),
     some.just(cast(Type, MessageSetType(_MESSAGES, 50))),
     some.just(cast(Type, MessageBagType(_MESSAGES, 50, 9))),
 )
