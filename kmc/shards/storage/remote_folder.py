@@ -8,6 +8,7 @@ a name is given once, to one content.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -25,6 +26,10 @@ PART_BYTES = 8 << 20
 
 _OBJECT_STORES = ("s3", "gcs", "abfs")
 """Types of file systems that have no folders to be made."""
+
+_SCHEMES_OF_OBJECTS = ("s3", "gs", "gcs", "abfs", "abfss")
+_NAMES = re.compile(r"(?:/(?!\.{1,2}(?:/|$))[^/]+)*/*")
+"""A path whose parts are names of objects."""
 
 _REMOVERS = 8
 
@@ -236,6 +241,11 @@ def _parts_of(address: str) -> Any:
         # It would appear in the run's files, in lists of runs and in logs.
         shown = address.replace(f":{url.password}@", ":...@")
         raise _misread(shown, "it holds a password, which belongs into the environment")
+    if "#" in address:
+        # What comes before it may be half of a password.
+        raise _misread(f"{url.scheme}://...#...", "a '#' is not part of a name: write %23")
+    if url.scheme in _SCHEMES_OF_OBJECTS and not _NAMES.fullmatch(url.path):
+        raise _misread(address, "a folder in an object store has a name that is not '', '.' or '..'")
     return url
 
 
@@ -243,5 +253,6 @@ def _misread(address: str, why: str) -> CommandLineError:
     return CommandLineError(
         "KMC621",
         f"'{address}' is not an address of a storage: {why}",
-        help="write s3://BUCKET/FOLDER, gs://BUCKET/FOLDER, abfs://..., hdfs://HOST/FOLDER or file:///FOLDER",
+        help="write s3://BUCKET/FOLDER, gs://BUCKET/FOLDER, abfs://..., hdfs://HOST/FOLDER or file:///FOLDER, "
+        "and %XX for a character that is not allowed there",
     )
