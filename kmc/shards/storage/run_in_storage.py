@@ -2,7 +2,8 @@
 
     RUN/data/       the files of the search
     RUN/control/    owner-EPOCH-TOKEN       a process that took the run over: it owns the run until a greater epoch
-                    manifest-EPOCH-LEVELS   the last one by epoch and level counts
+                    manifest-EPOCH-LEVELS   the last one by epoch and level counts; an owner that saves a level once
+                                            more adds a number: manifest-EPOCH-LEVELS-1
                     ended                   there is nothing to resume; it says whether the files are kept
 
 Invariants: none of these files is ever replaced. A manifest is written when its files are there. Then older manifests
@@ -24,6 +25,7 @@ import os
 import platform
 import re
 import secrets
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -36,13 +38,14 @@ from kmc.shards.files.store import FolderStore, ShardStore, is_shard_file
 from kmc.shards.storage.file_cache import FileCache
 from kmc.shards.storage.object_store import PyarrowStore
 from kmc.shards.storage.remote_folder import RemoteFolder, inside
+from kmc.shards.storage.storage_faults import lists_that_lag
 from kmc.shards.storage.store_place import CACHE_BYTES, StorePlace
 
 _CONTROL, _DATA = "control", "data"
 _ENDED = "ended"
 _KEPT, _REMOVED = b"kept", b"removed"
 _OWNER = re.compile(r"owner-(?P<epoch>[0-9]{6})-(?P<token>[0-9a-f]{16})")
-_MANIFEST = re.compile(r"manifest-(?P<epoch>[0-9]{6})-(?P<levels>[0-9]{9})")
+_MANIFEST = re.compile(r"manifest-(?P<epoch>[0-9]{6})-(?P<levels>[0-9]{9})(-[0-9]{6})?")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -115,6 +118,7 @@ class RunInStorage(StoredRun):
     def __init__(self, address: str, cache: Path, cache_bytes: int = CACHE_BYTES) -> None:
         super().__init__(address)
         self._files = self.files()
+        self._saves: Counter[int] = Counter()
         self._owner = self._take()
         self._cache = FileCache(cache, cache_bytes)
         # A copy that this disk damaged would be found again and again.
@@ -140,15 +144,20 @@ class RunInStorage(StoredRun):
 
     def _require_owned_by(self, names: Iterable[str]) -> None:
         last = max(_owners_in(names), default=None)
+        if last is None or last.epoch < self._owner.epoch:
+            raise SystemFault(
+                "KMC571",
+                f"this process lost the run in {self.address}: somebody removed what says that it owns it",
+                help="resume the run if it is still there, or begin it anew",
+            )
         if last != self._owner:
             raise self._taken_over(last)
 
-    def _taken_over(self, owner: _Owner | None) -> SystemFault:
-        who = "somebody removed it"
-        if owner is not None:
-            with suppress(ValueError, KeyError, FileNotFoundError):
-                about = json.loads(self.control.read(owner.name))
-                who = f"process {about['process']} of {about['host']} has taken it over"
+    def _taken_over(self, owner: _Owner) -> SystemFault:
+        who = "another process has taken it over"
+        with suppress(ValueError, KeyError, FileNotFoundError):
+            about = json.loads(self.control.read(owner.name))
+            who = f"process {about['process']} of {about['host']} has taken it over"
         return SystemFault(
             "KMC571",
             f"this process lost the run in {self.address}: {who}",
@@ -158,7 +167,8 @@ class RunInStorage(StoredRun):
     def resumed(self) -> RunManifest | None:
         """The manifest that counts now, which becomes this owner's; files that it does not need are removed.
 
-        SystemFault KMC555 if the run has ended.
+        If one of its files is missing, nothing is changed before the search has saved a level: the list may show less
+        than there is, and another manifest may count. SystemFault KMC555 if the run has ended.
         """
         if self.ended:
             if self.is_removed:
@@ -167,11 +177,24 @@ class RunInStorage(StoredRun):
                 self.leave()
             raise nothing_to_resume(self.address)
         manifest = self.manifest()
-        if manifest is not None:
-            self.commit(manifest)
         needed = manifest.files if manifest is not None else frozenset()
-        self.store.remove(name for name in self.store.names() if name not in needed)
+        names = self.store.names()
+        if needed <= set(names):
+            if manifest is not None:
+                self.commit(manifest)
+            self.store.remove(name for name in names if name not in needed)
         return manifest
+
+    def require_new(self) -> None:
+        """Raise SystemFault KMC576, and own the run no longer, if something lay at its address before."""
+        others = [name for name in self.control.names() if name != self._owner.name]
+        if others or self._files.names():
+            self.leave()
+            raise SystemFault(
+                "KMC576",
+                f"another run lies in {self.address}",
+                help="begin again: two runs began in the same second, and the next one has another name",
+            )
 
     def leave(self) -> None:
         """Own the run no longer."""
@@ -179,11 +202,19 @@ class RunInStorage(StoredRun):
 
     def commit(self, manifest: RunManifest) -> None:
         """See `ManifestCopy`; SystemFault KMC571 if another process owns the run, which then goes on without this."""
-        name = f"manifest-{self._owner.epoch:06}-{manifest.levels:09}"
+        name = self._new_name(manifest.levels)
         self.control.write(name, manifest.as_bytes())
         known = self.control.names()
         self._require_owned_by(known)
+        if name not in known:
+            raise lists_that_lag(self.control.address, name)
         self.control.remove(each for each in known if self._is_past(each, name))
+
+    def _new_name(self, levels: int) -> str:
+        name = f"manifest-{self._owner.epoch:06}-{levels:09}"
+        again = self._saves[levels]
+        self._saves[levels] += 1
+        return f"{name}-{again:06}" if again else name
 
     def _is_past(self, name: str, manifest: str) -> bool:
         is_manifest, is_owner = _MANIFEST.fullmatch(name), _OWNER.fullmatch(name)

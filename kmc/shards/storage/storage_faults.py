@@ -97,6 +97,15 @@ def no_bucket(why: str) -> SystemFault:
     return SystemFault("KMC575", f"there is no such bucket: {why}", help="make the bucket, or correct the address")
 
 
+def lists_that_lag(address: str, name: str) -> SystemFault:
+    """KMC570: a list of a storage does not show a file that was just written."""
+    return SystemFault(
+        "KMC570",
+        f"the list of {address} does not show {name}, which was just written",
+        help="use a storage whose lists show at once what was written, as those of S3, Google, Azure and HDFS do",
+    )
+
+
 def busy_elsewhere(host: str, why: str) -> SystemFault:
     """KMC573: an executor on another host met a service that cannot answer now."""
     return SystemFault("KMC573", f"{why} (an executor on {host})", help=_LATER)

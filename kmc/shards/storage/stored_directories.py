@@ -27,10 +27,14 @@ def storage_of(directory: RunDirectory) -> str | None:
 
 
 def created(path: Path, about: Mapping[str, Any], address: str, cache_bytes: int = CACHE_BYTES) -> RunDirectory:
-    """A new run in the folder `path`, with its files at an address that no other run has."""
+    """A new run in the folder `path`, with its files at an address that no other run has; SystemFault KMC576 if one
+    has it.
+    """
     directory = RunDirectory.created(path, {**about, STORAGE: address})
     try:
-        directory.copy = RunInStorage(address, path / _CACHE, cache_bytes)
+        run = RunInStorage(address, path / _CACHE, cache_bytes)
+        run.require_new()
+        directory.copy = run
     # Ctrl-C too leaves no empty run behind.
     except BaseException:
         directory.discard()

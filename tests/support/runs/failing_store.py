@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -27,7 +27,10 @@ TEXTS = {
 
 @dataclass(slots=True)
 class FailingStore:
-    """The objects of one bucket, by path. A `share` of the requests fails, drawn from `seed`."""
+    """The objects of one bucket, by path. A `share` of the requests fails, drawn from `seed`.
+
+    A list does not show the objects that `lags` says.
+    """
 
     seed: int = 0
     share: float = 0.0
@@ -35,6 +38,7 @@ class FailingStore:
     objects: dict[str, bytes] = field(default_factory=dict)
     asked: int = 0
     refused: str | None = None
+    lags: Callable[[str], bool] = lambda path: False
     type_name: str = "s3"
     _draws: random.Random = field(default_factory=random.Random)
 
@@ -91,7 +95,7 @@ class FailingStore:
             return FileInfo(wanted, FileType.Directory if wanted == BUCKET else FileType.NotFound)
         with self._request("ListObjectsV2"):
             base = f"{wanted.base_dir}/"
-            rests = [path.removeprefix(base) for path in self.objects if path.startswith(base)]
+            rests = [path.removeprefix(base) for path in self.objects if path.startswith(base) and not self.lags(path)]
         folders = {rest.split("/")[0] for rest in rests if "/" in rest}
         files = {rest for rest in rests if "/" not in rest}
         infos = [FileInfo(base + name, FileType.Directory) for name in folders]
