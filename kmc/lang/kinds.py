@@ -13,7 +13,7 @@ from kmc.lang.symbols import Symbol
 
 KINDS: tuple[tuple[type, str, str], ...] = (
     (frozenset, "a set", "sets are immutable: write s | {x}, s & t, s - {x}, x in s, len(s)"),
-    (SeqValue, "a sequence", "sequences have at, append, upto, offsets and len"),
+    (SeqValue, "a sequence", "sequences have s[k], s[a:b], s + t, at, append, upto, offsets and len"),
     (MapValue, "a map", "maps have m[k], set, add, without, keys, values, items and len"),
     (MessageSetValue, "a message set", "message sets have send, send_all, discard, keep, of and len"),
     (MessageBagValue, "a message bag", "message bags have count, add, add_all, take, of and len"),

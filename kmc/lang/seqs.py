@@ -60,13 +60,36 @@ class SeqValue(tuple[Any, ...]):
         """The offsets 1..len, TLA+'s DOMAIN."""
         return range(1, len(self) + 1)
 
-    def __getitem__(self, index: SupportsIndex | slice) -> NoReturn:
+    def __getitem__(self, index: SupportsIndex | slice) -> Any:
+        """The element at a position, which counts from 0; of a slice, the elements from one position up to another."""
+        if isinstance(index, slice):
+            return self._between(index.start, index.stop)
+        if type(index) is int and 0 <= index < len(self):
+            return tuple.__getitem__(self, index)
         raise EvaluationError(
-            "KMC223", "sequences are not indexed with brackets", help="write log.at(offset); offsets count from 1"
+            "KMC223",
+            f"this sequence has no position {shown(index)}: it " + (f"has 0..{len(self) - 1}" if self else "is empty"),
+            help="positions in brackets count from 0, offsets of log.at(offset) from 1; guard with len(...)",
         )
 
-    def __add__(self, other: object) -> NoReturn:
-        raise EvaluationError("KMC224", "sequences are not added", help="write log.append(element)")
+    def _between(self, start: Any, stop: Any) -> Self:
+        first, end = 0 if start is None else start, len(self) if stop is None else stop
+        for bound in (first, end):
+            if type(bound) is not int or not 0 <= bound <= len(self):
+                raise EvaluationError(
+                    "KMC222",
+                    f"this sequence of {len(self)} elements has no slice that begins or ends at {shown(bound)}",
+                    help="guard with 0 <= n <= len(...)",
+                )
+        part: Self = _new(type(self), tuple.__getitem__(self, slice(first, end)))
+        return part
+
+    def __add__(self, other: object) -> SeqValue:
+        if isinstance(other, SeqValue):
+            return seq_literal((*self, *other))
+        raise EvaluationError(
+            "KMC224", "only a sequence is added to a sequence", help="write log.append(element) or log + [element]"
+        )
 
     def __mul__(self, other: object) -> NoReturn:
         raise EvaluationError("KMC224", "sequences are not multiplied", help="write [... for o in range(1, n + 1)]")

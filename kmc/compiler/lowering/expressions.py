@@ -16,6 +16,7 @@ from kmc.compiler.lowering.iteration import check_elements, is_collection, mater
 from kmc.compiler.lowering.map_literals import as_list
 from kmc.compiler.lowering.map_operations import subscript
 from kmc.compiler.lowering.membership import member, same, subset
+from kmc.compiler.lowering.sequences import between, is_sequence, joined, position
 from kmc.compiler.values.code import Origin, flat
 from kmc.compiler.values.packing import collection, field, is_none, pack, unwrap
 from kmc.compiler.values.scope import Scope, python_value
@@ -40,7 +41,7 @@ from kmc.compiler.values.value import (
     Value,
 )
 from kmc.compiler.values.value_types import common_type, type_of
-from kmc.lang.types import BoolType, IntType, SetType, Type, UnionType
+from kmc.lang.types import BoolType, IntType, SeqType, SetType, Type, UnionType
 from kmc.runtime.state_layout import WORD, key_count
 
 _HARMLESS = 8
@@ -69,7 +70,7 @@ def evaluate(low: Lowering, node: ast.expr, scope: Scope) -> Value:
         case ast.IfExp():
             return _if_expression(low, node, scope)
         case ast.Subscript():
-            return subscript(low, low.evaluate(node.value, scope), low.evaluate(node.slice, scope), node)
+            return _subscript(low, node, scope)
         case ast.GeneratorExp():
             return Comprehension(node, scope.child())
         case ast.SetComp():
@@ -93,6 +94,16 @@ def evaluate(low: Lowering, node: ast.expr, scope: Scope) -> Value:
             return Several(tuple(low.evaluate(item, scope) for item in elements))
         case _:
             low.code.refuse(node, f"'{type(node).__name__}' here")
+
+
+def _subscript(low: Lowering, node: ast.Subscript, scope: Scope) -> Value:
+    owner = collection(low.code, low.evaluate(node.value, scope), node)
+    if isinstance(node.slice, ast.Slice):
+        if not is_sequence(owner):
+            low.code.refuse(node, "a slice of this value")
+        return between(low, owner, node.slice, scope)
+    key = low.evaluate(node.slice, scope)
+    return position(low, owner, key, node) if is_sequence(owner) else subscript(low, owner, key, node)
 
 
 def _attribute(low: Lowering, node: ast.Attribute, scope: Scope) -> Value:
@@ -236,6 +247,10 @@ def _unary(low: Lowering, node: ast.UnaryOp, scope: Scope) -> Value:
 
 def _bin_op(low: Lowering, node: ast.BinOp, scope: Scope) -> Value:
     left, right = low.evaluate(node.left, scope), low.evaluate(node.right, scope)
+    if isinstance(node.op, ast.Add):
+        first, second = (collection(low.code, value, node, SeqType) for value in (left, right))
+        if is_sequence(first) and is_sequence(second):
+            return joined(low, first, second, node)
     left, right = (materialize(low, collection(low.code, value, node, SetType), node) for value in (left, right))
     if isinstance(left, Num) and isinstance(right, Num):
         return in_range(low, _arithmetic(low, node, left, right), node)

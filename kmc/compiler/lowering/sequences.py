@@ -1,4 +1,4 @@
-"""Lowering of sequences: their elements, `append` and prefixes."""
+"""Lowering of sequences: their elements, `append`, prefixes, slices, and one behind the other."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import ast
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Const, Expr
 from kmc.compiler.lowering.context import Lowering
+from kmc.compiler.lowering.map_literals import placed
 from kmc.compiler.values.code import Origin
 from kmc.compiler.values.packing import array_head, element, keep_words, lift, make_seq, pack, unwrap, value_words
 from kmc.compiler.values.scope import Scope
@@ -80,3 +81,87 @@ def _prefix(low: Lowering, declared: SeqType, count: Expr, items: list[Value], n
         here = x.binary("slt", Const(position), count)
         kept.append(lift(declared.element, tuple(x.select(here, word, x.ZERO) for word in value_words(item))))
     return Packed(declared, make_seq(low.code, declared, count, kept, node))
+
+
+def is_sequence(value: Value) -> bool:
+    """Return whether a value is a sequence, stored or written in the spec."""
+    return isinstance(value, SeqLiteral) or (isinstance(value, Packed | Stored) and isinstance(value.type, SeqType))
+
+
+def _in_words(low: Lowering, value: Value, node: Origin) -> Packed | Stored | None:
+    """A sequence in words; None for `[]`."""
+    if isinstance(value, SeqLiteral):
+        return _sequence(low, value, None, node) if value.items else None
+    assert isinstance(value, Packed | Stored)
+    return value
+
+
+def position(low: Lowering, owner: Value, key: Value, node: Origin) -> Value:
+    """`s[k]`: the element at a position that counts from 0."""
+    whole, index = _in_words(low, owner, node), unwrap(low.code, key, node)
+    if not isinstance(index, Num):
+        low.code.refuse(node, "brackets with this on a sequence")
+    if whole is None:
+        low.code.refuse(node, "an element of the empty sequence")
+    at = low.code.keep(index.code, "at")
+    inside = x.both(x.binary("sle", x.ZERO, at), x.binary("slt", at, array_head(whole)))
+    low.code.check(inside, node)
+    return element(whole, at)
+
+
+def between(low: Lowering, owner: Value, node: ast.Slice, scope: Scope) -> Value:
+    """`s[a:b]`: the elements from one position up to another; a bound outside of the sequence is an error."""
+    whole = _in_words(low, owner, node)
+    if whole is None:
+        low.code.refuse(node, "a slice of the empty sequence")
+    declared = whole.type
+    assert isinstance(declared, SeqType)
+    length = low.code.keep(array_head(whole), "len")
+    first, end = (
+        _bound(low, bound, length, default, scope) for bound, default in ((node.lower, x.ZERO), (node.upper, length))
+    )
+    count = low.code.keep(x.select(x.binary("slt", first, end), x.sub(end, first), x.ZERO), "count")
+    kept: list[Value] = []
+    for place in range(declared.capacity):
+        here = x.binary("slt", Const(place), count)
+        # A place that is not there reads element 0, so that no index leads out of the sequence.
+        at = low.code.keep(x.select(here, x.add(first, Const(place)), x.ZERO), "at")
+        if isinstance(at, Const) and at.value >= declared.capacity:
+            break
+        words = tuple(x.select(here, word, x.ZERO) for word in value_words(element(whole, at)))
+        kept.append(lift(declared.element, keep_words(low.code, words)))
+    return Packed(declared, make_seq(low.code, declared, count, kept, node))
+
+
+def _bound(low: Lowering, bound: ast.expr | None, length: Expr, default: Expr, scope: Scope) -> Expr:
+    if bound is None:
+        return default
+    value = unwrap(low.code, low.evaluate(bound, scope), bound)
+    if not isinstance(value, Num):
+        low.code.refuse(bound, "a slice that begins or ends at this")
+    code = low.code.keep(value.code, "bound")
+    low.code.check(x.both(x.binary("sle", x.ZERO, code), x.binary("sle", code, length)), bound)
+    return code
+
+
+def joined(low: Lowering, left: Value, right: Value, node: Origin) -> Value:
+    """`s + t`: the elements of two sequences, one behind the other."""
+    first, second = _in_words(low, left, node), _in_words(low, right, node)
+    if first is None or second is None:
+        return right if first is None else left
+    assert isinstance(first.type, SeqType)
+    assert isinstance(second.type, SeqType)
+    kind = joined_type(first.type.element, second.type.element)
+    if kind is None:
+        low.code.refuse(node, "a sequence of elements of these types")
+    declared = FreeSeq(kind, first.type.capacity + second.type.capacity)
+    behind = FreeSeq(kind, second.type.capacity)
+    before = low.code.keep(array_head(first), "before")
+    words = keep_words(low.code, pack(low.code, first, declared, node))
+    added = Packed(behind, keep_words(low.code, pack(low.code, second, behind, node)))
+    for place in range(second.type.capacity):
+        # Words behind the end of a sequence are 0, and change nothing where they are put.
+        at = low.code.keep(x.add(before, Const(place)), "at")
+        words = keep_words(low.code, placed(declared, words, at, value_words(element(added, Const(place)))))
+    longer = x.binary("xor", x.binary("xor", words[0], before), x.add(before, array_head(added)))
+    return Packed(declared, (longer, *words[1:]))

@@ -29,7 +29,7 @@ CONSTRUCTS: dict[type[ast.AST], tuple[str, str]] = {
     ast.JoinedStr: ("an f-string", "the language has no text; use an Enum"),
     ast.Starred: ("*", "name the elements one by one"),
     ast.Lambda: ("a lambda that is kept", "pass a lambda directly to the function that applies it, or write a def"),
-    ast.Slice: ("a slice", "write log.upto(n) for the first n elements"),
+    ast.Slice: ("a slice with a step", "write [log[k] for k in range(0, len(log), 2)]"),
     ast.AugAssign: ("a change outside of a function", "give the new value a name of its own"),
 }
 """Syntax outside of the language: its name, and the advice."""

@@ -277,6 +277,8 @@ class _Checker:
                 for operator, right in zip(ops, comparators, strict=True):
                     if isinstance(operator, ast.Is | ast.IsNot) and not _is_none(right):
                         self._refuse(node, "KMC116", "'is' compares identity", "write == or !=, or `is None`")
+            case ast.Slice(step=None):
+                pass  # s[a:b]
             case ast.Lambda() | ast.NamedExpr() | ast.Await() | ast.JoinedStr() | ast.Starred() | ast.Slice():
                 self._refuse_construct(node)
             case ast.Yield() | ast.YieldFrom():

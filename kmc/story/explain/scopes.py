@@ -170,9 +170,13 @@ class Wording:
                 return Label(self.value(value), literal=True) if isinstance(value, Symbol) else Label(name)
             case ast.Attribute(value=base, attr=attr):
                 return self._attribute(node, base, attr, scope)
+            case ast.Subscript(slice=ast.Slice()):
+                return None
             case ast.Subscript(value=base, slice=key):
                 label = self.label(base, scope)
-                return None if label is None else self._at(label, key, scope, self.entry)
+                is_sequence = _is_known(base, scope) and isinstance(scope.value(base), SeqValue)
+                place = self._element_in_brackets if is_sequence else self.entry
+                return None if label is None else self._at(label, key, scope, place)
             case ast.Call(func=ast.Attribute(value=base, attr="at"), args=[offset]):
                 label = self.label(base, scope)
                 return None if label is None else self._at(label, offset, scope, self.element)
@@ -189,6 +193,9 @@ class Wording:
     def element(self, base: Label, offset: Any) -> Label:
         """The label of an element of a sequence."""
         return Label(f"{base.path}[{self.value(offset)}]", base.owner, base.when)
+
+    def _element_in_brackets(self, base: Label, position: Any) -> Label:
+        return self.element(base, position + 1)
 
     def part(self, base: Label, key: str | int) -> Label:
         """The label of a field of a record, or of an element of a sequence."""

@@ -53,7 +53,11 @@ MISTAKES = [
     pytest.param("colour=1 if st.number == 0 else st.colour", "True", "KMC201", 75, id="an integer for an enum"),
     pytest.param(NOTHING, "True", "KMC201", 75, id="nothing where something is needed"),
     pytest.param(
-        "colour=(st.seen if st.number == 0 else {0: Colour.RED})[0]", "True", "KMC223", 75, id="a sequence in brackets"
+        "colour=(st.seen if st.number == 0 else {1: Colour.RED})[1]",
+        "True",
+        "KMC223",
+        75,
+        id="a position that is not there",
     ),
     pytest.param("number=1", "st.number if st.number == 1 else True", "KMC261", 76, id="an invariant that is a number"),
 ]

@@ -114,11 +114,21 @@ def _read(owner: Any, name: str) -> None:
 
 
 def _looked_up(inference: Inference, node: ast.Subscript, scope: LocalKinds) -> Kinds:
-    owners, key = inference.evaluate(node.value, scope), inference.evaluate(node.slice, scope)
+    bounds = [node.slice.lower, node.slice.upper] if isinstance(node.slice, ast.Slice) else [node.slice]
+    keys_given = [inference.evaluate(bound, scope) for bound in bounds if bound is not None]
+    owners = inference.evaluate(node.value, scope)
     if not owners:
         return owners
     if any(kind.word == "None" for kind in owners) and len(owners) > 1:
         owners -= {Kind("None")}
+    if all(kind.word == "seq" for kind in owners):
+        for kinds in keys_given:
+            inference.refuse(attempted(number, kinds), node.slice, scope)
+        return owners if isinstance(node.slice, ast.Slice) else any_of(kind.parts[0] for kind in owners)
+    if isinstance(node.slice, ast.Slice):
+        inference.refuse(attempted(lambda owner: owner[0:0], owners), node, scope)
+        return ANYTHING
+    (key,) = keys_given
     if all(kind.word == "map" for kind in owners):
         keys = any_of(kind.parts[0] for kind in owners)
         inference.refuse(not_a_key(key, keys, node.slice, node.value), node.slice, scope)
@@ -130,6 +140,11 @@ def _looked_up(inference: Inference, node: ast.Subscript, scope: LocalKinds) -> 
 
 def _operated(inference: Inference, node: ast.BinOp, scope: LocalKinds) -> Kinds:
     left, right = inference.evaluate(node.left, scope), inference.evaluate(node.right, scope)
+    if isinstance(node.op, ast.Add) and left and all(kind.word == "seq" for kind in left):
+        inference.refuse(attempted(lambda a, b: a + b, left, right), node, scope)
+        return one(
+            "seq", any_of(kind.parts[0] if kind.word == "seq" else ANYTHING for kind in (*left, *(right or left)))
+        )
     operation = _OPERATORS.get(type(node.op))
     if operation is None:
         return ANYTHING
