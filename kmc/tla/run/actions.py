@@ -20,7 +20,6 @@ from kmc.tla.resolved.nodes import (
     ConjunctionExpr,
     DisjunctionExpr,
     FunctionApplicationExpr,
-    FunctionConstructorExpr,
     IfExpr,
     LetExpr,
     NameBinding,
@@ -48,11 +47,11 @@ from kmc.tla.run.frames import (
     TestAct,
     proceed,
 )
+from kmc.tla.run.function_acts import function_act, home_of
 from kmc.tla.run.lazy import DEPTH_MAX
 from kmc.tla.run.logic import binder, conjunction, slot_of, unchanged
-from kmc.tla.run.scopes import FrameLayout, LocalDefinition, RunScope, Slot, Substitute, Unit
-from kmc.tla.values.failures import endless_recursion, no_arm_holds, outside_domain
-from kmc.tla.values.sets import member
+from kmc.tla.run.scopes import FrameLayout, RunScope, Slot, Substitute, Unit
+from kmc.tla.values.failures import endless_recursion, no_arm_holds
 
 
 def act(compiler: NodeCompiler, node: Argument, scope: RunScope) -> Act:
@@ -89,7 +88,7 @@ def act(compiler: NodeCompiler, node: Argument, scope: RunScope) -> Act:
             if isinstance(meaning, Substitute):
                 return compiler.act(meaning.argument, meaning.scope.on(scope))
         case FunctionApplicationExpr():
-            branching = _function_of_formulas(compiler, node, scope)
+            branching = function_act(compiler, node, scope)
             if branching is not None:
                 return branching
         case BuiltinExpr(operator="=>", arguments=(premise, conclusion)):
@@ -99,35 +98,6 @@ def act(compiler: NodeCompiler, node: Argument, scope: RunScope) -> Act:
             if index is not None:
                 return _assignment(compiler, operator, index, right, scope)
     return _tested(compiler.test(node, scope))
-
-
-def _function_of_formulas(compiler: NodeCompiler, node: FunctionApplicationExpr, scope: RunScope) -> Act | None:
-    r"""Compile `[x \in S |-> F][e]`, through definitions: TLC enumerates F, but not in a constant."""
-    function, home = node.function, scope
-    while isinstance(function, ApplyExpr) and isinstance(function.operator, OperatorDefinition):
-        definition = function.operator
-        if function.arguments or definition.body is None or not compiler.level(function, home):
-            return None
-        function, home = definition.body, home_of(definition, home)
-    if not isinstance(function, FunctionConstructorExpr) or len(function.ranges) != 1:
-        return None
-    bound = function.ranges[0]
-    if len(bound.bindings) != 1 or bound.is_pattern:
-        return None
-    domain = compiler.value(bound.domain, home)
-    argument = compiler.stored(node.argument, scope)
-    inner, (slot,) = home.slots(bound.bindings)
-    body = compiler.act(function.body, inner)
-    place = node.place
-
-    def run(frame: Frame, rest: Rest) -> None:
-        given = argument(frame)
-        if not member(given, domain(frame)):
-            raise outside_domain("the function", given).at(place)
-        frame[slot] = given
-        body(frame, rest)
-
-    return run
 
 
 def item_of(compiler: NodeCompiler, node: Argument, scope: RunScope) -> ActionItem:
@@ -304,12 +274,6 @@ def variable(node: Argument, scope: RunScope) -> int | None:
         home = home_of(node.operator, scope)
         return variable(node.operator.body, home) if node.operator.body is not None else None
     return None
-
-
-def home_of(definition: OperatorDefinition, scope: RunScope) -> RunScope:
-    """Return the scope of the body of a definition without parameters."""
-    local = scope.locals.get(definition)
-    return local.scope.on(scope) if isinstance(local, LocalDefinition) else RunScope(scope.layout, scope.mode)
 
 
 def _assignment(compiler: NodeCompiler, operator: str, index: int, right: Argument, scope: RunScope) -> Act:

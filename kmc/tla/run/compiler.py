@@ -37,6 +37,7 @@ from kmc.tla.resolved.nodes import (
     LeadsToExpr,
     LetExpr,
     ModelValueExpr,
+    NameBinding,
     NumberExpr,
     OperatorReferenceExpr,
     PrimeExpr,
@@ -59,7 +60,7 @@ from kmc.tla.run.analysis import Analysis
 from kmc.tla.run.closures import as_test, as_value, once, primed_mode, refusal, stored_code, test_once
 from kmc.tla.run.frames import NEXT, STATE, UNASSIGNED, Act, Code, Frame, Listing, Test
 from kmc.tla.run.lazy import stored_value
-from kmc.tla.run.scopes import RunScope, Slot, Substitute, Units
+from kmc.tla.run.scopes import FunctionAct, RunScope, Slot, Substitute, Units
 from kmc.tla.values.failures import never_evaluated, read_before_assigned, wrong_kind
 from kmc.tla.values.kinds import SymbolicSet, TlaModelValue, truth
 from kmc.tla.values.order import ordered
@@ -99,6 +100,7 @@ class Compiler:
         self.analysis = Analysis()
         self.units = Units()
         self.warnings: list[str] = []
+        self.function_acts: dict[NameBinding, FunctionAct] = {}
 
     def level(self, node: Argument, scope: RunScope) -> int:
         """Return the level of an expression at its place: 0 constant, 1 state, 2 action, 3 temporal."""

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from kmc.tla.resolved.nodes import Argument
+from kmc.tla.resolved.nodes import Argument, NameBinding
 from kmc.tla.run.analysis import Analysis
 from kmc.tla.run.frames import Act, Code, Listing, Test
-from kmc.tla.run.scopes import RunScope, Units
+from kmc.tla.run.scopes import FunctionAct, RunScope, Units
 
 
 class NodeCompiler(Protocol):
-    """The compiler, as the modules for kinds of nodes see it. `variables` are the names of the model's."""
+    """The compiler, as the modules for kinds of nodes see it. `variables` are the names of the model's,
+    and `function_acts` the recursive functions that are being compiled as formulas."""
 
     variables: tuple[str, ...]
     analysis: Analysis
     units: Units
     warnings: list[str]
+    function_acts: dict[NameBinding, FunctionAct]
 
     def level(self, node: Argument, scope: RunScope) -> int:
         """Return the level of an expression at its place."""

@@ -113,7 +113,7 @@ def _application(compiler: NodeCompiler, node: FunctionApplicationExpr, scope: R
     return run
 
 
-def _domain(compiler: NodeCompiler, ranges: tuple[BoundRange, ...], scope: RunScope) -> Code:
+def domain_code(compiler: NodeCompiler, ranges: tuple[BoundRange, ...], scope: RunScope) -> Code:
     """Compile the domain of a constructor: a set, or a product for several bindings."""
     codes = [
         compiler.value(bound.domain, scope) for bound in ranges for _ in ([0] if bound.is_pattern else bound.bindings)
@@ -133,7 +133,7 @@ def _domain(compiler: NodeCompiler, ranges: tuple[BoundRange, ...], scope: RunSc
 
 def _constructor(compiler: NodeCompiler, node: FunctionConstructorExpr, scope: RunScope) -> Code:
     r"""Compile `[x \in S |-> e]`; over a set without a list, it is lazy."""
-    domain = _domain(compiler, node.ranges, scope)
+    domain = domain_code(compiler, node.ranges, scope)
     inner, choices, bind = binder(compiler, node.ranges, scope)
     body = compiler.stored(node.body, inner)
     is_pattern = len(node.ranges) == 1 and node.ranges[0].is_pattern
@@ -182,7 +182,7 @@ def _lazy(name: str, keys: AnySet, frame: Frame, bind: Binder, body: Code, is_pa
 
 def _recursive(compiler: NodeCompiler, node: RecursiveFunctionExpr, scope: RunScope) -> Code:
     r"""Compile the function of `f[x \in S] == e`, in which `f` is the function itself."""
-    domain = _domain(compiler, node.ranges, scope)
+    domain = domain_code(compiler, node.ranges, scope)
     itself = scope.layout.fresh()
     scope = scope.binding({node.itself: Slot(itself, is_deferred=True)})
     inner, _, bind = binder(compiler, node.ranges, scope)

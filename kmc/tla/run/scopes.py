@@ -6,12 +6,16 @@ at each use, in the scope where it was written.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import NoReturn, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
+from kmc.errors import Span
 from kmc.tla.resolved.nodes import Argument, NameBinding, OperatorDefinition
-from kmc.tla.run.frames import FIRST_SLOT, Act, Code
+from kmc.tla.run.frames import FIRST_SLOT, Act, Code, Frame, Rest
+from kmc.tla.values.failures import outside_domain
+from kmc.tla.values.sets import member
 
 _lineages = count(2)
 
@@ -106,6 +110,31 @@ class Unit:
         if len(self._room) != self.layout.size - used:
             self._room = [None] * (self.layout.size - used)
         return self._room
+
+
+@dataclass(slots=True, eq=False)
+class FunctionAct:
+    """A function whose body is enumerated; `prepare` fills the slots that the body needs beside its arguments.
+
+    Each application has a frame of its own, since those around it are still open.
+    """
+
+    name: str
+    layout: FrameLayout
+    domain: Code
+    bind: Callable[[Frame, Any], None]
+    is_pattern: bool
+    prepare: Callable[[Frame, Frame], None]
+    body: Act = _not_yet
+
+    def run(self, frame: Frame, given: Any, rest: Rest, place: Span) -> None:
+        """Enumerate the body for an argument; EvaluationError for one outside of the domain."""
+        if not member(given, self.domain(frame)):
+            raise outside_domain(self.name, given).at(place)
+        own = frame[:]
+        self.prepare(own, frame)
+        self.bind(own, (given,) if self.is_pattern else given)
+        self.body(own, rest)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

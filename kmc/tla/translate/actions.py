@@ -28,6 +28,7 @@ from kmc.tla.resolved.nodes import (
     NameBinding,
     PrimeExpr,
     QuantifiedExpr,
+    RecursiveFunctionExpr,
     TupleExpr,
     UnchangedExpr,
     VariableExpr,
@@ -141,9 +142,12 @@ class ActionWriter:
             raise refusal(f"the recursive operator {name}, which has several ways to be true,", node.place)
         if isinstance(node, FunctionApplicationExpr):
             function, home = self._origin(*head(node.function, scope))
-            # TLC computes a definition without variables at once, and does not enumerate it.
-            is_constant = isinstance(node.function, ApplyExpr) and self.t.constant(function, home) is not None
-            if isinstance(function, FunctionConstructorExpr) and not is_constant and self._splits(function.body, home):
+            may_split = isinstance(function, RecursiveFunctionExpr) and has_choices(function.body)
+            if isinstance(function, FunctionConstructorExpr):
+                # TLC computes a definition without variables at once, and does not enumerate it.
+                is_value = isinstance(node.function, ApplyExpr) and self.t.constant(function, home) is not None
+                may_split = not is_value and self._splits(function.body, home)
+            if may_split:
                 raise refusal("a function of formulas that have several ways to be true", node.place)
 
     def _with_locals(self, scope: TranslationScope, node: ApplyExpr, depth: int) -> TranslationScope:
@@ -385,7 +389,7 @@ class ActionWriter:
             code = self.t.value(right, scope, self.t.shapes[index])
             self._assign(index, code, node, assigned, depth, rest)
             return None
-        chosen = choose(self.t, right, scope, self.t.model.variables[index])
+        chosen = choose(self.t, right, scope, self.t.model.variables[index], is_statement=True)
         if chosen is None:
             return None
         for clause in chosen.clauses:

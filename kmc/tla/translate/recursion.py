@@ -312,7 +312,7 @@ def has_choices(node: Argument, seen: frozenset[OperatorDefinition] = frozenset(
             return True
         case ConjunctionExpr():
             parts = [*node.items]
-        case QuantifiedExpr() | LetExpr() | FunctionConstructorExpr():
+        case QuantifiedExpr() | LetExpr() | FunctionConstructorExpr() | RecursiveFunctionExpr():
             parts = [node.body]
         case FunctionApplicationExpr():
             return not isinstance(node.function, BoundExpr) and has_choices(node.function, seen)

@@ -24,6 +24,31 @@ Next == /\ x < 3
         /\ (x >= 0 \/ x < 2)
         /\ x' = x + 1""",
     ),
+    "FunctionsOfFormulas": (
+        (138, 4, 2),
+        r"""EXTENDS Naturals
+VARIABLE x
+Deep[n \in 0..3] == IF n = 0 THEN x = 0 \/ x < 3 ELSE \E k \in {1, 2} : Deep[n - 1] /\ k + n > 1
+Pair == [a \in 0..1, b \in 0..1 |-> a = x \/ b = x \/ x > 1]
+Flat[n \in 0..3] == n = 0 \/ x < 2 \/ \E m \in 0..(n - 1) : Flat[m]
+Fixed[n \in 0..3] == IF n = 0 THEN TRUE \/ n = 0 ELSE n > 0 \/ Fixed[n - 1]
+Init == x = 0
+Down == Deep[2] /\ x' = (x + 1) % 4
+Both == Pair[0, 1] /\ x' = 3 - x
+Mixed == Flat[2] /\ Deep[x] /\ x' = x
+Local == LET own[n \in 0..3] == IF n = 0 THEN TRUE \/ x = 1 ELSE own[n - 1] \/ x = n
+         IN own[3] /\ (own[1] \/ x = 2) /\ x' = 0
+Tuples == [<<a, b>> \in {<<0, 1>>, <<1, 1>>} |-> a = x \/ b = 1][1, 1] /\ x' = 1
+Value == (IF Deep[1] THEN x' = 2 ELSE x' = 1)
+Back == LET f[n \in 0..3] == \E m \in 0..2 : m < n /\ (f[m] \/ m = 0) /\ n > m
+        IN f[3] /\ x' = 1
+Const == Fixed[2] /\ x' = 2
+Plain == [n \in 0..3 |-> n = 2 \/ n > 1]
+Plainly == Plain[2] /\ x' = 3
+Direct == [n \in 0..3 |-> n = 2 \/ n > 1][2] /\ x' = 3
+InLet == LET g[n \in 0..3] == IF n = 0 THEN TRUE \/ n = 0 ELSE n > 0 \/ g[n - 1] IN g[2] /\ x' = 2
+Next == Const \/ Plainly \/ Direct \/ InLet \/ Down \/ Both \/ Mixed \/ Local \/ Tuples \/ Value \/ Back""",
+    ),
     "GuardLast": (
         (4, 4, 4),
         r"""EXTENDS Naturals

@@ -22,6 +22,10 @@ STEPS = {
     "recursion under all": PASSED + "Next == x' = x + 1 /\\ \\A i \\in {j \\in 0..1 : j <= x} : P(i)",
     "formula passed on": PARAMETER + "Next == P(x % 2, x < 3 \\/ x < 2) /\\ x' = x + 1",
     "function": FORMULAS + "Next == \\E i \\in 1..2 : Ok[i] /\\ x' = x + 1",
+    "recursive function": "Ok[n \\in 0..2] == IF n = 0 THEN x < 3 \\/ x < 2 ELSE Ok[n - 1]\n"
+    "Next == \\E i \\in 1..2 : Ok[i] /\\ x' = x + 1",
+    "constant recursive function": "Ok[n \\in 0..2] == n = 0 \\/ n < 3 \\/ Ok[n - 1]\n"
+    "Next == x < 3 /\\ Ok[1] /\\ x' = x + 1",
     "function after": FORMULAS + "Next == \\E i \\in 1..2 : x' = x + 1 /\\ Ok[i]",
     "function in LET": "Next == LET ok == [i \\in 1..2 |-> x < 3 \\/ x < i] IN ok[1] /\\ x' = x + 1",
     "function under all": FORMULAS + "Next == x' = x + 1 /\\ \\A i \\in {j \\in 1..2 : j <= x} : Ok[i]",
