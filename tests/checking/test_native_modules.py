@@ -290,3 +290,18 @@ def unwritable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 @pytest.mark.usefixtures("interpreted", "unwritable")
 def test_a_check_without_a_cache_has_the_same_figures() -> None:
     assert checked(CHECKED / "Tower.tla", "TowerHolds").result.counters.distinct > 0
+
+
+def test_a_record_of_one_of_several_classes_changes_and_functions_of_many_keys_begin(tmp_path: Path) -> None:
+    path = tmp_path / "Shop.tla"
+    path.write_text(
+        "---- MODULE Shop ----\nEXTENDS Naturals\nVARIABLES s, seats\nTop == [top |-> 1]\n"
+        'Init == s = Top /\\ seats \\in [1..20 -> {"free"}]\n'
+        "Open == s = Top /\\ s' = [left |-> 2, by |-> 1] /\\ UNCHANGED seats\n"
+        "Sell == /\\ s # Top /\\ s.by = 1\n"
+        "        /\\ s' = (IF s.left = 0 THEN Top ELSE [s EXCEPT !.left = @ - 1])\n"
+        '        /\\ seats\' = [seats EXCEPT ![s.left + 1] = "sold"]\n'
+        "Next == Open \\/ Sell\n====\n"
+    )
+    path.with_suffix(".cfg").write_text("INIT Init\nNEXT Next\n")
+    assert figures(checked(path, "Shop", threads=1)) == figures(checked(path, "Shop", Engine.PYTHON))

@@ -21,6 +21,7 @@ from kmc.tla.resolved.nodes import (
     ProductExpr,
     RecordExpr,
     RecordSetExpr,
+    SetEnumerationExpr,
     SetFilterExpr,
     TupleExpr,
 )
@@ -40,9 +41,10 @@ from kmc.tla.translate.narrowing import Found, guard
 from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import Delayed, Entry, SpecLocal, TranslationScope, TypedSource, head
 from kmc.tla.translate.translation import Translation
+from kmc.tla.values.kinds import TlaBoolean, Value
 from kmc.tla.values.order import sorted_values
 
-_KEYS_MAX = 12
+_KEYS_MAX = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +108,17 @@ def _items(t: Translation, bound: BoundRange, entry: Entry) -> list[tuple[NameBi
     ]
 
 
-def choose(t: Translation, domain: Expression, scope: TranslationScope, name: str) -> ChosenElement | None:
-    """Return how an element of a set is chosen, None where the set is empty in all states."""
+def choose(
+    t: Translation, domain: Expression, scope: TranslationScope, name: str, *, is_statement: bool = False
+) -> ChosenElement | None:
+    """Return how an element of a set is chosen, None where the set is empty in all states.
+
+    Among statements, the constant that is the only element of a set needs no loop, which a comprehension cannot lack.
+    """
     node, inner = head(domain, scope)
     match node:
+        case SetEnumerationExpr(items=(only,)) if is_statement and _is_plain(t.constant(*head(only, inner))):
+            return ChosenElement(Delayed(only, inner), ())
         case SetFilterExpr() if not node.range.is_pattern:
             chosen = choose(t, node.range.domain, inner, name)
             if chosen is None:
@@ -127,7 +136,7 @@ def choose(t: Translation, domain: Expression, scope: TranslationScope, name: st
 
             return _taken_apart(t, [values for _, values in node.fields], inner, name, record)
         case FunctionSetExpr():
-            return _function(t, node, inner, name)
+            return _function(t, node, inner, name, is_statement=is_statement)
     source, shape = iterable(t, node, inner)
     if shape == NOTHING:
         return None
@@ -163,7 +172,14 @@ def _taken_apart(
     return ChosenElement(Delayed(build(reads), scope.bind(pairs)), tuple(clauses))
 
 
-def _function(t: Translation, node: FunctionSetExpr, scope: TranslationScope, name: str) -> ChosenElement | None:
+def _is_plain(value: Value | None) -> bool:
+    """Return whether a constant is known that no symmetry permutes."""
+    return isinstance(value, int | str | TlaBoolean)
+
+
+def _function(
+    t: Translation, node: FunctionSetExpr, scope: TranslationScope, name: str, *, is_statement: bool
+) -> ChosenElement | None:
     keys = t.constant(*head(node.domain, scope))
     if not isinstance(keys, frozenset) or not 0 < len(keys) <= _KEYS_MAX:
         raise refusal(
@@ -172,7 +188,7 @@ def _function(t: Translation, node: FunctionSetExpr, scope: TranslationScope, na
     pairs: list[tuple[TypedSource, TypedSource]] = []
     clauses: list[Clause] = []
     for key in sorted_values(keys):
-        chosen = choose(t, node.codomain, scope, name)
+        chosen = choose(t, node.codomain, scope, name, is_statement=is_statement)
         if chosen is None:
             return None
         clauses.extend(chosen.clauses)

@@ -140,6 +140,10 @@ class Translation:
         shape = self._narrowed.get(code.source)
         return code if shape is None else TypedSource(code.source, shape, code.is_network)
 
+    def is_narrowed(self, source: str) -> bool:
+        """Return whether guards say something about the class of the value with this source."""
+        return source in self._narrowed
+
     def source(self, expression: Argument, scope: TranslationScope, want: Shape = NOTHING) -> str:
         """Translate an expression and return the source only."""
         return self.value(expression, scope, want).source

@@ -58,7 +58,7 @@ def _updated(
 def _with_field(t: Translation, code: TypedSource, shape: RecordShape, field: str, new: str) -> str:
     """Return a record with a new value of a field; TLC leaves a record without that field as it is."""
     having = sorted((key for key in shape.classes if field in key.fields), key=str)
-    if len(having) == len(shape.classes):
+    if len(having) == len(shape.classes) and not t.is_narrowed(code.source):
         return f"{code.source}.set({field_name(field)}={new})"
 
     def changed(key: RecordKey) -> str:
@@ -67,6 +67,8 @@ def _with_field(t: Translation, code: TypedSource, shape: RecordShape, field: st
         fields = ", ".join(f"{name}={value or f'{code.source}.{name}'}" for name, value in items)
         return f"{class_placeholder(t.records, key)}({fields})"
 
+    if len(having) == len(shape.classes) == 1:
+        return changed(having[0])
     tests = [f"{changed(key)} if {t.class_test(code.source, frozenset((key,)))} else" for key in having]
     return f"({' '.join([*tests, code.source])})"
 
