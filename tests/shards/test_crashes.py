@@ -28,6 +28,7 @@ from kmc.frontend.model import Model
 from kmc.result import Limits, Result
 from kmc.shards.level.sharding import Sharding
 from kmc.shards.on_one_machine import sharded
+from kmc.shards.sharded_search import ShardedSearch
 
 TINY = Sharding(
     6,
@@ -110,6 +111,32 @@ def test_a_run_that_a_refuted_property_ends_goes_on_without_rows(monkeypatch: py
     ):
         assert in_child(dying_at(point), *check) == KILLED, point
         same_when_resumed(expected, "--threads", "2", "--shards", "2")
+        shutil.rmtree(".kmc")
+
+
+@pytest.mark.slow
+def test_a_run_that_is_killed_in_the_search_for_its_trace_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    drop_rows(monkeypatch)
+    check, points = ("check", "die_hard", "solution", "--shards", "3", "--threads", "1"), list[str]()
+    go_to = ShardedSearch.go_to
+
+    def noted(search: ShardedSearch, level: int) -> None:
+        points.append("begin")
+        go_to(search, level)
+        points.append("end")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(failpoints, "reach", points.append)
+        patch.setattr(ShardedSearch, "go_to", noted)
+        expected = json.loads(kmc(*check, "--json").stdout)
+    shutil.rmtree(".kmc")
+    begin, end = points.index("begin"), points.index("end")
+    for place in (begin + 1, (begin + end) // 2, end - 1):
+        number = points[: place + 1].count(points[place])
+        assert in_child(dying_at(f"{points[place]}:{number}"), *check) == KILLED
+        found = json.loads(kmc("check", "--resume", str(the_run()), "--json", "--shards", "2").stdout)
+        assert {key: found[key] for key in COMPARED} == {key: expected[key] for key in COMPARED}
+        assert found["counterexample"] == expected["counterexample"]
         shutil.rmtree(".kmc")
 
 
