@@ -9,7 +9,16 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from kmc.bench.projection import SEGMENT_ROWS, TASK_ROWS, TASK_ROWS_MAX, Costs, ProjectedSearch, projected
+from kmc.bench.projection import (
+    ONE_CORE,
+    SEGMENT_ROWS,
+    TASK_ROWS,
+    TASK_ROWS_MAX,
+    Costs,
+    Driver,
+    ProjectedSearch,
+    projected,
+)
 from kmc.shards.level.sharding import THIN_ROWS
 
 LEVELS = (
@@ -31,6 +40,9 @@ READ_BYTES_PER_SECOND = 1 << 26
 """The bytes that a core reads in a second of what is not in its memory any more."""
 _SIZES = (sum(LEVELS), 10**10, 10**12)
 _CLUSTERS = ((16, 64), (64, 64), (1000, 4096))
+
+_DRIVERS = (ONE_CORE, Driver(2), Driver(4, 600_000), Driver(8, 1_200_000), Driver(16, 2_400_000))
+"""Drivers of 150,000 rows of a thin level for each core: so many take as long there as in a job, or less."""
 
 
 def scaled(levels: Sequence[int], states: int) -> list[int]:
@@ -56,12 +68,16 @@ def projections(task_seconds: float) -> dict[str, Any]:
             "not included": "network, shared disk, start of Spark, lost tasks",
         },
         "checks": [_check(states, costs, *cluster) for states in _SIZES for cluster in _CLUSTERS],
+        "drivers": [
+            {"driver_cores": driver.cores, "thin_rows": driver.thin_rows, **_check(_SIZES[0], costs, 16, 64, driver)}
+            for driver in _DRIVERS
+        ],
     }
 
 
-def _check(states: int, costs: Costs, cores: int, shards: int) -> dict[str, Any]:
+def _check(states: int, costs: Costs, cores: int, shards: int, driver: Driver = ONE_CORE) -> dict[str, Any]:
     levels = scaled(LEVELS, states)
-    search = projected(levels, costs, cores, shards)
+    search = projected(levels, costs, cores, shards, driver)
     end = states * STORED_BYTES / (READ_BYTES_PER_SECOND * cores)
     return {
         "states": states,

@@ -1,9 +1,9 @@
 """The projected time of a check on Spark with more cores than were measured: a projection, not a measurement.
 
-A level that is small is made in the driver, on one core. Any other level is a job: a fixed time, a serial time for each
-task, and the CPU time of its states, divided among as many cores as it has tasks and shards. A level has at least one
-task, and its tasks have at least the rows of one segment. `Costs` lists what is assumed. Nothing is added for a network
-or a shared disk, and the start of Spark and of the command is left out.
+A level that is small is made in the driver, on one core unless it has more for that. Any other level is a job: a fixed
+time, a serial time for each task, and the CPU time of its states, divided among as many cores as it has tasks and
+shards. A level has at least one task, and its tasks have at least the rows of one segment. `Costs` lists what is
+assumed. Nothing is added for a network or a shared disk, and the start of Spark and of the command is left out.
 """
 
 from __future__ import annotations
@@ -35,6 +35,17 @@ class Costs:
 
 
 @dataclass(frozen=True, slots=True)
+class Driver:
+    """The driver of a search: so many cores make a level of fewer rows than `thin_rows`."""
+
+    cores: int = 1
+    thin_rows: int = THIN_ROWS
+
+
+ONE_CORE = Driver()
+
+
+@dataclass(frozen=True, slots=True)
 class ProjectedSearch:
     """The seconds of a search by their cause.
 
@@ -54,14 +65,17 @@ class ProjectedSearch:
         return self.thin + self.floors + self.tasks + self.expanding + self.merging
 
 
-def projected(levels: Sequence[int], costs: Costs, cores: int, shards: int) -> ProjectedSearch:
+def projected(
+    levels: Sequence[int], costs: Costs, cores: int, shards: int, driver: Driver = ONE_CORE
+) -> ProjectedSearch:
     """Project a search with these states by level, on so many cores and with so many shards."""
-    thin = [states for states in levels if states < THIN_ROWS]
-    jobs = [states for states in levels if states >= THIN_ROWS]
+    thin = [states for states in levels if states < driver.thin_rows]
+    jobs = [states for states in levels if states >= driver.thin_rows]
     tasks = [task_rows(states, cores) for states in jobs]
     row = costs.state * (1 - costs.merging)
     return ProjectedSearch(
-        thin=sum(thin) * costs.state,
+        # A task of the driver has a segment at least, too.
+        thin=sum(max(states / driver.cores, min(states, SEGMENT_ROWS)) for states in thin) * costs.state,
         floors=len(jobs) * costs.level,
         tasks=sum(-(-states // rows) for states, rows in zip(jobs, tasks, strict=True)) * costs.task,
         expanding=sum(

@@ -10,7 +10,7 @@ from support.commands.cli_runner import kmc
 
 from kmc.bench import large_models
 from kmc.bench.made_up_answers import ClusterSize
-from kmc.bench.projection import SEGMENT_ROWS, TASK_ROWS, TASK_ROWS_MAX, Costs, projected, task_rows
+from kmc.bench.projection import SEGMENT_ROWS, TASK_ROWS, TASK_ROWS_MAX, Costs, Driver, projected, task_rows
 from kmc.bench.simulated_cluster import PHASES
 from kmc.bench.simulated_driver import measure
 from kmc.shards.level.sharding import THIN_ROWS
@@ -73,6 +73,17 @@ def test_a_thin_level_is_made_on_one_core() -> None:
     for cores in (1, 64):
         found = projected([1, THIN_ROWS - 1], COSTS, cores, 4)
         assert found.seconds == found.thin == pytest.approx(THIN_ROWS / 1e6)
+
+
+def test_a_driver_with_cores_of_its_own_makes_wider_levels_itself() -> None:
+    levels = [100, SEGMENT_ROWS, 8 * SEGMENT_ROWS, 800_000, 10**7]
+    found = projected(levels, COSTS, 16, 64, Driver(8, 1_000_000))
+    assert found.thin == pytest.approx(1e-6 * (100 + 2 * SEGMENT_ROWS + 100_000)), "a task has a segment at least"
+    assert found.floors == 0.1
+    drivers = large_models.projections(0.0)["drivers"]
+    assert drivers[0]["seconds_by_cause"] == large_models.projections(0.0)["checks"][0]["seconds_by_cause"]
+    seconds = [driver["seconds"] for driver in drivers]
+    assert seconds == sorted(seconds, reverse=True)
 
 
 def test_a_level_is_divided_among_cores_but_for_its_fixed_and_serial_times() -> None:
