@@ -16,7 +16,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from pyspark import SparkConf, SparkContext
+from pyspark import SparkConf, SparkContext, java_gateway
 from pyspark.java_gateway import launch_gateway
 
 from kmc_spark.faults import FROM_SPARK, OF_SPARK, meant, not_started
@@ -141,12 +141,41 @@ def _begin_java(asked: Mapping[str, str]) -> None:
         conf.set(key, value)
     options = f"{_java_options()} -Dlog4j2.configurationFile={_LOG_SETTINGS} {os.environ.get(_DRIVER_OPTIONS, '')}"
     variables = {**java_variables(), _DRIVER_OPTIONS: options.strip()}
-    with _environment(variables), _messages.writer() as stderr:
+    with _environment(variables), _messages.writer() as stderr, _ended_if_interrupted():
         # In a session of its own: a signal to the group of the terminal or of `timeout` is for kmc, which then stops
         # Spark. The JVM ends by itself when kmc is no longer there, whatever the reason.
         popen = {"start_new_session": True, "stderr": stderr}
         gateway = launch_gateway(conf, popen)  # type: ignore[no-untyped-call] # it has no types
-    SparkContext._ensure_initialized(gateway=gateway)
+        SparkContext._ensure_initialized(gateway=gateway)
+
+
+@contextmanager
+def _ended_if_interrupted() -> Iterator[None]:
+    """A block in which PySpark starts a JVM: if it is left by an exception, such as Ctrl-C, nothing of the JVM stays.
+
+    PySpark removes the folder in which the JVM announces itself then, and a JVM that cannot do so never ends.
+    """
+    begun: list[subprocess.Popen[bytes]] = []
+
+    class Begun(subprocess.Popen[bytes]):
+        def __init__(self, *given: Any, **named: Any) -> None:
+            begun.append(self)
+            super().__init__(*given, **named)
+
+    before = vars(java_gateway)["Popen"]
+    vars(java_gateway)["Popen"] = Begun
+    try:
+        yield
+    except BaseException:
+        for process in begun:
+            # Without a number it did not start.
+            if getattr(process, "pid", None) is not None:
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+        raise
+    finally:
+        vars(java_gateway)["Popen"] = before
 
 
 @contextmanager

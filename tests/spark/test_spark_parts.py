@@ -2,11 +2,16 @@
 
 import io
 import os
+import signal
+import subprocess
 import time
+from contextlib import suppress
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pyspark import java_gateway
+from support.spark.cluster import processes, waited_for
 
 from kmc.shards.executors.parts import in_parts
 from kmc_spark import session
@@ -62,3 +67,34 @@ def test_what_processes_print_is_passed_on_until_spark_stops(capfd: pytest.Captu
     assert messages.passing is not None
     messages.passing.join(30)
     assert (printed, capfd.readouterr().err) == ("before\n", "")
+
+
+def begun_by_pyspark(*command: str) -> subprocess.Popen[bytes]:
+    """A process that is started as PySpark starts a JVM."""
+    process: subprocess.Popen[bytes] = vars(java_gateway)["Popen"](command, start_new_session=True)
+    return process
+
+
+def test_a_jvm_whose_start_is_interrupted_ends() -> None:
+    begun: list[subprocess.Popen[bytes]] = []
+    with suppress(KeyboardInterrupt), session._ended_if_interrupted():
+        # As `spark-submit`, which starts others in its session.
+        begun.append(begun_by_pyspark("sh", "-c", "sleep 600 & sleep 600"))
+        raise KeyboardInterrupt
+    assert begun[0].returncode == -signal.SIGKILL
+    session_of = begun[0].pid
+    waited_for(lambda: None if any(each.session == session_of for each in processes()) else True, "the end of both")
+    assert vars(java_gateway)["Popen"] is subprocess.Popen
+
+
+def test_a_jvm_that_started_stays() -> None:
+    with session._ended_if_interrupted():
+        process = begun_by_pyspark("sleep", "600")
+    assert process.poll() is None
+    process.kill()
+    process.wait()
+
+
+def test_a_jvm_that_cannot_start_leaves_the_error_of_the_system() -> None:
+    with pytest.raises(FileNotFoundError), session._ended_if_interrupted():
+        begun_by_pyspark("/there/is/none")
