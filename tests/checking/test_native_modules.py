@@ -182,6 +182,13 @@ class TestProperties:
     def test_parts_of_properties_are_judged(self, line: str, counter: Callable[..., Outcome]) -> None:
         assert figures(counter(line)) == figures(counter(line, engine=Engine.PYTHON))
 
+    @pytest.mark.parametrize("lines", ["INVARIANT Small", "PROPERTY Start"])
+    def test_a_time_limit_ends_it_before_the_search(self, lines: str, counter: Callable[..., Outcome]) -> None:
+        outcome = counter(lines, limits=Limits(seconds=0.0))
+        assert outcome.status == 20
+        assert outcome.result.counters.distinct == 0
+        assert {one.verdict for one in outcome.result.properties} == {"not checked"}
+
     def test_limits_end_the_search(self, counter: Callable[..., Outcome]) -> None:
         assert counter(limits=Limits(depth=3)).status == 20
 

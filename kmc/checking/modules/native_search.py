@@ -56,6 +56,10 @@ class NativeOptions:
     note: Callable[[str], None] = lambda text: None
 
 
+class _TimeIsUp(Exception):
+    """The end of the time for the search, before it began."""
+
+
 @dataclass(slots=True)
 class NativeModuleSearch:
     """One check of a module on the native engine."""
@@ -71,20 +75,40 @@ class NativeModuleSearch:
     def run(self) -> Result:
         """Explore until done, a violation, a limit or Ctrl-C; SpecError KMC812 for what cannot be translated."""
         self._temporal = NativeTemporal.of(self.module)
-        if self._breaks_initially():
-            # The interpreter ends such a search at its first level.
-            return ModuleSearch(self.module, self.limits, keep_going=self.keep_going, progress=self.progress).run()
-        with _cache(self.module, self.options.configuration, self._temporal.texts) as cache:
-            return self._searched(cache)
+        try:
+            if self._breaks_initially():
+                # The interpreter ends such a search at its first level.
+                return ModuleSearch(self.module, self.limits, keep_going=self.keep_going, progress=self.progress).run()
+            with _cache(self.module, self.options.configuration, self._temporal.texts) as cache:
+                return self._searched(cache)
+        except _TimeIsUp:
+            return self._unsearched()
+
+    def _poll(self) -> None:
+        seconds = self.limits.seconds
+        if seconds is not None and time.monotonic() - self._began >= seconds:
+            raise _TimeIsUp
+
+    def _unsearched(self) -> Result:
+        """Return the result of a check whose time ran out before its search began."""
+        from kmc.engine.unsearched import unsearched
+
+        passed = time.monotonic() - self._began
+        result = unsearched(self.module.model, "native", passed, self.options.fingerprint_bits)
+        return replace(
+            result, properties=tuple(PropertyVerdict(name, "not checked") for name in self.module.property_names)
+        )
 
     def _breaks_initially(self) -> bool:
         """Return whether an initial state breaks a part of a property that concerns initial states only."""
         parts = [part for part in self.module.of_states if part.is_initial]
-        return bool(parts) and not all(part.is_true(state) for state in self.module.initial_states() for part in parts)
+        return bool(parts) and not all(
+            part.is_true(state) for state in self.module.initial_states(self._poll) for part in parts
+        )
 
     def _searched(self, cache: TranslationCache) -> Result:
         program, atoms = self.module.program, self._temporal.atoms
-        translation = cache.current() or translate_for_native(program, cache, NOT_WIDENED, EXTENT, atoms)
+        translation = cache.current() or translate_for_native(program, cache, NOT_WIDENED, EXTENT, atoms, self._poll)
         widening = Widening(translation.widening)
         while True:
             try:
@@ -98,7 +122,7 @@ class NativeModuleSearch:
                 raise refusal(what, place or model_place(program.model)) from narrow
             widening = Widening(widening.bits + 1, (*widening.states, *narrow.states))
             self.options.note(f"{where}{narrow.error.message}; the search starts again with wider types.")
-            translation = translate_for_native(program, cache, widening, EXTENT, atoms)
+            translation = translate_for_native(program, cache, widening, EXTENT, atoms, self._poll)
 
     def _attempt(self, translation: NativeTranslation) -> Result:
         """Check a translation; NotInModule where it fails and the module does not."""

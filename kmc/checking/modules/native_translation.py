@@ -22,7 +22,7 @@ from typing import Any
 
 from kmc import __version__, tla
 from kmc.errors import Span
-from kmc.tla.run.program import ModuleProgram, State
+from kmc.tla.run.program import ModuleProgram, Poll, State
 from kmc.tla.shapes.observation import ObservedExtent, observe
 from kmc.tla.shapes.shape import Atom, RecordKey
 from kmc.tla.translate.decoding import Decoder
@@ -106,12 +106,13 @@ def translate_for_native(
     widening: Widening,
     extent: ObservedExtent,
     temporal: TemporalAtoms = NO_ATOMS,
+    poll: Poll | None = None,
 ) -> NativeTranslation:
     """Translate a module and the atoms of its temporal properties, with types that fit the states of a widening.
 
-    SpecError KMC812 where that is not possible.
+    SpecError KMC812 where that is not possible. `poll` is called now and then while states are observed, and may raise.
     """
-    observation = observe(program, used_names(program.model), extent, widening.states)
+    observation = observe(program, used_names(program.model), extent, widening.states, poll)
     translated = translate_model(program.model, program, observation, widening.bits, temporal=temporal)
     return cache.write(translated, widening.bits)
 

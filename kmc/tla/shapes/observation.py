@@ -11,7 +11,7 @@ from collections.abc import Generator, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 
 from kmc.errors import EvaluationError
-from kmc.tla.run.program import ModuleProgram, State
+from kmc.tla.run.program import ModuleProgram, Poll, State
 from kmc.tla.shapes.shape import (
     BOOLEAN,
     NOTHING,
@@ -108,13 +108,17 @@ class ObservedExtent:
 
 
 def observe(
-    program: ModuleProgram, uses: UsedNames, extent: ObservedExtent, others: Iterable[State] = ()
+    program: ModuleProgram,
+    uses: UsedNames,
+    extent: ObservedExtent,
+    others: Iterable[State] = (),
+    poll: Poll | None = None,
 ) -> Observation:
-    """Observe the states of a model, and `others`."""
+    """Observe the states of a model, and `others`; `poll` is called now and then, and may raise."""
     observer = Observer(uses.fields)
     shapes: list[Shape] = [NOTHING] * len(program.model.variables)
     count, is_complete = 0, False
-    prefix = _prefix(program, extent.states_max)
+    prefix = _prefix(program, extent.states_max, poll)
     try:
         while True:
             _join_state(observer, shapes, next(prefix))
@@ -122,7 +126,7 @@ def observe(
     except StopIteration as end:
         is_complete = bool(end.value)
     if not is_complete:
-        for state in _walks(program, extent.steps_max, extent.seed):
+        for state in _walks(program, extent, poll):
             _join_state(observer, shapes, state)
             count += 1
     for state in others:
@@ -135,11 +139,11 @@ def _join_state(observer: Observer, shapes: list[Shape], state: State) -> None:
         shapes[index] = join(shapes[index], observer.shape_of(value))
 
 
-def _prefix(program: ModuleProgram, states_max: int) -> Generator[State, None, bool]:
+def _prefix(program: ModuleProgram, states_max: int, poll: Poll | None) -> Generator[State, None, bool]:
     """Enumerate states breadth first, successors outside of the model too; the result is whether these were all."""
     known: set[Hashable] = set()
     queue: list[State] = []
-    for state in program.initial_states():
+    for state in program.initial_states(poll):
         if state not in known:
             known.add(state)
             queue.append(state)
@@ -148,7 +152,7 @@ def _prefix(program: ModuleProgram, states_max: int) -> Generator[State, None, b
         if len(queue) > states_max:
             return False
         if _is_inside(program, state):
-            for successor in _successors(program, state):
+            for successor in _successors(program, state, poll):
                 if successor not in known:
                     known.add(successor)
                     queue.append(successor)
@@ -163,22 +167,24 @@ def _is_inside(program: ModuleProgram, state: State) -> bool:
         return False
 
 
-def _successors(program: ModuleProgram, state: State) -> list[State]:
+def _successors(program: ModuleProgram, state: State, poll: Poll | None) -> list[State]:
+    if poll is not None:
+        poll()
     try:
-        return [step.state for step in program.successors(state)]
+        return [step.state for step in program.successors(state, poll)]
     except EvaluationError:
         return []
 
 
-def _walks(program: ModuleProgram, steps_max: int, seed: int) -> Iterator[State]:
+def _walks(program: ModuleProgram, extent: ObservedExtent, poll: Poll | None) -> Iterator[State]:
     """Walk at random from initial states; each walk stays in the model and ends after 60 steps or without successor."""
-    choice = random.Random(seed)
-    initial = [state for _, state in zip(range(1000), program.initial_states(), strict=False)]
+    choice = random.Random(extent.seed)
+    initial = [state for _, state in zip(range(1000), program.initial_states(poll), strict=False)]
     steps = 0
-    while steps < steps_max and initial:
+    while steps < extent.steps_max and initial:
         state = choice.choice(initial)
         for _ in range(_WALK_LENGTH):
-            successors = [successor for successor in _successors(program, state) if successor != state]
+            successors = [successor for successor in _successors(program, state, poll) if successor != state]
             inside = [successor for successor in successors if _is_inside(program, successor)]
             steps += 1
             if not inside:
