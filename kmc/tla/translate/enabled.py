@@ -84,10 +84,26 @@ def _possible(t: Translation, parts: Sequence[Part], assigned: Assigned) -> str:
             return _possible(t, [(either, scope), *rest], assigned)
         case UnchangedExpr():
             return _unchanging(t, node.body, scope, rest, assigned)
-        case CaseExpr() | QuantifiedExpr():
+        case CaseExpr():
+            return _case(t, node, scope, rest, assigned)
+        case QuantifiedExpr():
             raise refusal("ENABLED of this formula", node.place)
         case _:
             return _guarded(t, (node, scope), rest, assigned)
+
+
+def _case(t: Translation, node: CaseExpr, scope: TranslationScope, rest: Sequence[Part], assigned: Assigned) -> str:
+    """Translate CASE: the first arm whose condition is true decides, and TLC stops where there is none."""
+    source = "checked(False, False)"
+    if node.other is not None:
+        source = _possible(t, [(node.other, scope), *rest], assigned)
+    for condition, value in reversed(node.arms):
+        t.assigned = assigned
+        test, found = guard(t, condition, scope)
+        with t.narrowed(found):
+            then = _possible(t, [(value, scope), *rest], assigned)
+        source = f"({then} if {test} else {source})"
+    return source
 
 
 def _changing(node: AngleActionExpr) -> Expression:

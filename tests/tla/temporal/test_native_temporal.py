@@ -42,6 +42,7 @@ Spec == Init /\\ [][Next]_vars /\\ WF_vars(Press) /\\ WF_vars(Rest)
 Lights == []<>(lamp = "on")
 Tires == (presses = 1) ~> (~ENABLED Press)
 Stays == <>[](lamp = "on")
+Cases == []<>(ENABLED (CASE lamp = "on" -> presses' = 1 /\\ presses # 1 [] OTHER -> presses' = 0 /\\ presses > 1))
 Odd == <>(ENABLED (\\A i \\in {presses} : presses' = i))
 ====
 """
@@ -75,7 +76,7 @@ def test_golden_modules_have_the_verdicts_of_the_interpreter(name: str, tmp_path
     assert answers(ours) == answers(theirs)
 
 
-@pytest.mark.parametrize("lines", ["PROPERTIES Lights Tires", "PROPERTY Stays"])
+@pytest.mark.parametrize("lines", ["PROPERTIES Lights Tires", "PROPERTY Stays", "PROPERTY Cases"])
 def test_atoms_of_strings_and_enabled_actions_are_translated(lines: str, tmp_path: Path) -> None:
     ours, theirs = (checked(tmp_path, LAMP, CFG + lines, engine) for engine in (Engine.NATIVE, Engine.PYTHON))
     assert answers(ours) == answers(theirs)
@@ -97,7 +98,7 @@ def test_an_atom_that_cannot_be_translated_is_refused_at_its_place(tmp_path: Pat
         checked(tmp_path, LAMP, f"{CFG}PROPERTY Odd", Engine.NATIVE)
     assert refused.value.code == "KMC812"
     assert refused.value.span is not None
-    assert refused.value.span.line == 13
+    assert refused.value.span.line == 14
 
 
 @pytest.mark.parametrize(
