@@ -11,7 +11,7 @@ import math
 import resource
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,7 @@ from kmc.frontend.shipped import find_spec_root
 from kmc.model_files.cfg import read_cfg
 from kmc.process import memory_bytes, peak_memory_bytes
 from kmc.reference.search import Search as Interpreter
-from kmc.result import Limits, Verdict
+from kmc.result import Limits, Result, Verdict
 
 if TYPE_CHECKING:
     from kmc.engine.layout.search_outcome import SearchOutcome
@@ -51,7 +51,14 @@ def main(request_path: str, answer_path: str) -> None:
     """Run the request and write its costs."""
     request = Request(**json.loads(Path(request_path).read_text(encoding="utf-8")))
     model = bind(find_spec_root(request.root), read_cfg(Path(request.cfg)))
-    measured = _native(model, request) if request.engine == NATIVE else _interpreted(model, request)
+    if request.engine == NATIVE:
+        measured = _native(model, request)
+    else:
+        measured = measured_interpreter(
+            lambda limits: Interpreter(model, limits, view_order=fingerprint_order).run(),
+            request.states,
+            request.memory_bytes,
+        )
     # Without paths, because results are published.
     asked = {name: value for name, value in asdict(request).items() if name not in ("root", "cfg")}
     Path(answer_path).write_text(json.dumps({**asked, **measured}), encoding="utf-8")
@@ -143,12 +150,12 @@ def average_bytes_per_state(growths: Sequence[tuple[int, int]], distinct: int, t
     return total / (distinct - steps[0][0])
 
 
-def _interpreted(model: Model, request: Request) -> dict[str, Any]:
-    Interpreter(model, Limits(states=max(1, request.states // WARM_UP_SHARE)), view_order=fingerprint_order).run()
+def measured_interpreter(search: Callable[[Limits], Result], states: int, memory: int) -> dict[str, Any]:
+    """Measure a search by an interpreter for this number of states in `memory` bytes; a smaller one comes first."""
+    search(Limits(states=max(1, states // WARM_UP_SHARE)))
     before = memory_bytes()
     clock = Clock()
-    limits = Limits(states=request.states, memory_bytes=request.memory_bytes)
-    result = Interpreter(model, limits, view_order=fingerprint_order).run()
+    result = search(Limits(states=states, memory_bytes=memory))
     spent = clock.read()
     return {
         **spent,

@@ -11,11 +11,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from kmc.bench.job import WARM_UP_SHARE, Clock
+from kmc.bench.job import measured_interpreter
 from kmc.checking.modules.check_module import ModuleRequest, load_runnable_module
 from kmc.checking.modules.module_search import ModuleSearch
-from kmc.process import memory_bytes, peak_memory_bytes
-from kmc.result import Limits, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,22 +39,7 @@ def _measured(asked: MeasuredModule) -> dict[str, Any]:
     path = Path(asked.configuration) if asked.configuration is not None else None
     module = load_runnable_module(ModuleRequest(Path(asked.module), path, tuple(asked.sets)))
     module = replace(module, temporal=())
-    ModuleSearch(module, Limits(states=max(1, asked.states // WARM_UP_SHARE))).run()
-    before = memory_bytes()
-    clock = Clock()
-    result = ModuleSearch(module, Limits(states=asked.states, memory_bytes=asked.memory_bytes)).run()
-    spent = clock.read()
-    return {
-        **spent,
-        "generated": result.counters.generated,
-        "distinct": result.counters.distinct,
-        "levels": list(result.levels),
-        "findings": 0 if result.violation is None else 1,
-        "stopped": result.bound.value if result.bound else None,
-        "interrupted": result.verdict is Verdict.INTERRUPTED,
-        "memory_bytes_before": before,
-        "peak_memory_bytes": peak_memory_bytes(),
-    }
+    return measured_interpreter(lambda limits: ModuleSearch(module, limits).run(), asked.states, asked.memory_bytes)
 
 
 if __name__ == "__main__":
