@@ -108,7 +108,7 @@ def constant(name: str, domain: Any, meaning: str, default: Any = _UNSET) -> Any
 
     `domain` is `IdentSet(...)`, or a type: `Bool`, `Int(low, high)`, `Set[Set[Server]]`, `Map[Server, Int(0, 3)]`, a
     record class. With a `default`, models may leave it out. `Name <- definition` in a model calls a function without
-    parameters that stands above the constant. Raises ModelError when the model's value is outside the domain.
+    parameters above the constant. Raises ModelError when the model's value is outside the domain.
     """
     table = _TABLE.get(None)
     if table is None:
@@ -226,7 +226,7 @@ def _defined(table: ConstantTable, name: str, domain: Any, given: Assignment, kn
         message = f"constant '{name}' is a set of identifiers, which no definition gives"
         raise ModelError("KMC358", message, given.span, help=f"write {name} = {{a, b, c}}")
     if found is _UNSET or (isinstance(found, FunctionType) and found.__code__.co_argcount):
-        message = f"no definition '{target}' without parameters stands above constant '{name}'"
+        message = f"constant '{name}' has no definition '{target}' without parameters above it"
         advice = f"write def {snake_case(target)}(): return ... above the constant, or import it there"
         raise ModelError("KMC358", message, given.span, help=advice)
     try:

@@ -252,7 +252,7 @@ def _raw_set(table: TomlTable, values: list[object], name: str, *index: str | in
     for position, value in enumerate(values):
         member = _raw(table, value, name, *index, position)
         if raw_identity(member) in map(raw_identity, members):
-            message = f"{render_raw(member)} stands twice in '{name}' of {table.shown}"
+            message = f"{render_raw(member)} occurs twice in '{name}' of {table.shown}"
             raise table.mistake("KMC308", message, "write it once", name, *index, position)
         members.append(member)
     return RawSet(tuple(members))

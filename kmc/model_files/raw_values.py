@@ -34,7 +34,7 @@ class RawSet:
     def __post_init__(self) -> None:
         repeated = first_repeated(self.members)
         if repeated is not None:
-            raise ModelError("KMC308", f"{render_raw(repeated)} stands twice in a set", None, "write it once")
+            raise ModelError("KMC308", f"{render_raw(repeated)} occurs twice in a set", None, "write it once")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ def raw_function(pairs: tuple[tuple[Raw, Raw], ...]) -> RawFunction | RawSequenc
     """
     repeated = first_repeated(tuple(key for key, _ in pairs))
     if repeated is not None:
-        message = f"{render_raw(repeated)} stands twice as a key of a function"
+        message = f"{render_raw(repeated)} occurs twice as a key of a function"
         raise ModelError("KMC308", message, None, "give each key one value")
     if [raw_identity(key) for key, _ in pairs] == [raw_identity(n) for n in range(1, len(pairs) + 1)]:
         return RawSequence(tuple(value for _, value in pairs))

@@ -86,7 +86,7 @@ def _read(tokens: Tokens, constant: str) -> Raw:
     collection = _Collection(tokens, constant, opening, _FORMS[opening.text])
     match opening.text:
         case "{":
-            return RawSet(collection.members("stands twice in the set"))
+            return RawSet(collection.members("occurs twice in the set"))
         case "<<":
             return RawSequence(collection.members(None))
         case "[":
@@ -162,7 +162,7 @@ class _Collection:
                 self._refuse(name, "the name of a field")
             self.tokens.take()
             if name.text in fields:
-                message = f"{name.text} stands twice in the record of '{self.constant}'"
+                message = f"{name.text} occurs twice in the record of '{self.constant}'"
                 raise ModelError("KMC308", message, name.span, "write it once")
             self._mark("|->")
             fields[name.text] = self._value("a value")
@@ -178,7 +178,7 @@ class _Collection:
             token = self.tokens.peek()
             key = self._value("a key")
             if raw_identity(key) in [raw_identity(earlier) for earlier, _ in pairs]:
-                message = f"{render_raw(key)} stands twice as a key of the function of '{self.constant}'"
+                message = f"{render_raw(key)} occurs twice as a key of the function of '{self.constant}'"
                 raise ModelError("KMC308", message, token.span, "give each key one value")
             self._mark(":>")
             pairs.append((key, self._value("a value")))

@@ -224,7 +224,7 @@ class TestSets:
         assert values(parse_cfg("CONSTANT A = { c, a, b }", "m.cfg"))["A"] == set_of("c", "a", "b")
 
     def test_a_set_built_in_code_refuses_a_member_that_occurs_twice(self) -> None:
-        with pytest.raises(ModelError, match=r"KMC308.*\{ 2, 1 \} stands twice in a set"):
+        with pytest.raises(ModelError, match=r"KMC308.*\{ 2, 1 \} occurs twice in a set"):
             RawSet((RawSet((1, 2)), RawSet((2, 1))))
 
     def test_one_and_true_are_two_members(self) -> None:
@@ -271,7 +271,7 @@ class TestSetOption:
             ("Limit=", "--set 'Limit=': the constant 'Limit' has no value: the end comes after '='"),
             ("A=1,B=2", "--set 'A=1,B=2': ',' comes after the value"),
             ("A=1 B=2", "--set 'A=1 B=2': 'B' comes after the value"),
-            ("A={a,a}", "--set 'A={a,a}': a stands twice in the set of 'A'"),
+            ("A={a,a}", "--set 'A={a,a}': a occurs twice in the set of 'A'"),
             ("A={a", "--set 'A={a': the set of 'A' is not closed: the end comes first"),
             ('A="a', "--set 'A=\"a': this string is not closed on its line"),
             ("A=1.5", "--set 'A=1.5': unexpected character '.'"),

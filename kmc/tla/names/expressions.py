@@ -304,7 +304,7 @@ class ExpressionResolver(ReferenceResolver):
         seen: dict[str, NameSyntax] = {}
         for name, _ in fields:
             if name.text in seen:
-                message = f"the field '{name.text}' stands twice in a record"
+                message = f"the field '{name.text}' occurs twice in a record"
                 raise SpecError("KMC015", message, name.place, "write each field once")
             seen[name.text] = name
         return tuple((name.text, self.expression(value, scope)) for name, value in fields)

@@ -54,7 +54,7 @@ PARTS = {
          "'f' needs an operator of 1 parameter here, not a part of an expression"),
         ("a == Next!3", "KMC013", 11, "'!3' chooses nothing that kmc can resolve here"),
         ("a == CHOOSE <<b, c>>: TRUE", "KMC014", 6, "CHOOSE of a tuple needs a set"),
-        ("a == [b |-> 1, b |-> 2]", "KMC015", 16, "the field 'b' stands twice in a record"),
+        ("a == [b |-> 1, b |-> 2]", "KMC015", 16, "the field 'b' occurs twice in a record"),
         ("RECURSIVE f(_)", "KMC017", 11, "'f' is declared RECURSIVE and not defined"),
         ("RECURSIVE f(_)\nf(a, b) == 1", "KMC017", 1, "'f' has other parameters than its RECURSIVE declaration"),
         ("a == LET b == b IN b", "KMC018", 15, "'b' is defined by itself"),
