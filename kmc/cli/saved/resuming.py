@@ -204,6 +204,9 @@ class HeldRun:
         if self.command is None:
             return error.noting("no level had been saved, so nothing of this run is kept")
         levels = self.directory.manifest.levels
+        if not levels:
+            # The storage that failed still has what could not be removed.
+            return error.noting("no level had been saved, so there is nothing to resume")
         return error.noting(f"{levels} levels are saved; go on with them: {self.command}")
 
     def _taken_over(self) -> SystemFault | None:

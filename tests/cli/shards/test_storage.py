@@ -196,6 +196,14 @@ def test_a_service_that_stops_leaves_a_run_that_goes_on(fragile_s3: S3Server, mo
     assert [name for name in fragile_s3.names("runs") if "/data/" in name or "/control/" in name] == []
 
 
+@pytest.mark.parametrize(("every", "note"), [("1h", "nothing to resume"), ("0", "1 levels are saved; go on with them")])
+def test_a_storage_that_lets_nothing_be_removed_is_one_error(every: str, note: str, runs: str, s3: S3Server) -> None:
+    with s3.failing(1, status=403, methods=("DELETE", "POST")):
+        ran = kmc("check", "die_hard", "--shards", "2", "--threads", "1", "--save-every", every, "--storage", runs)
+    assert (ran.exit_code, "error[KMC574]" in ran.stderr, note in ran.stderr) == (153, True, True)
+    assert "give credentials that may read, write, list and remove there" in ran.stderr
+
+
 @pytest.mark.slow
 def test_kept_states_of_a_storage_are_written_as_tables(runs: str) -> None:
     kmc(*DIE_HARD, "--storage", runs, "--keep-states")
