@@ -196,6 +196,8 @@ def _compared(
     _refuse_unlike(one.shape, other.shape, left[0], place)
     if are_incomparable(one.shape, other.shape):
         return f"checked({sign == '!='}, False)"
+    if _may_be_incomparable(one.shape, other.shape):
+        raise refusal("a comparison of values of several kinds, at which TLC stops where the kinds differ,", place)
     return f"({one.source} {sign} {other.source})"
 
 
@@ -219,6 +221,18 @@ def are_incomparable(left: Shape, right: Shape) -> bool:
     """Return whether TLC stops at every comparison of two shapes: their kinds differ, and neither is a model value."""
     kinds = [{_kind(plain) for plain in alternatives_of(shape)} for shape in (left, right)]
     return bool(kinds[0] and kinds[1]) and not kinds[0] & kinds[1] and "" not in kinds[0] | kinds[1]
+
+
+def _may_be_incomparable(left: Shape, right: Shape) -> bool:
+    """Return whether some value of one shape and some value of the other are of kinds that TLC does not compare."""
+    kinds = [{kind for plain in alternatives_of(shape) for kind in _kinds(plain)} - {""} for shape in (left, right)]
+    return any(one != other for one in kinds[0] for other in kinds[1])
+
+
+def _kinds(shape: PlainShape) -> set[str]:
+    """Return the kinds of the values of a shape, strings among model values too."""
+    has_strings = isinstance(shape, AtomShape) and any(isinstance(atom, str) for atom in shape.atoms)
+    return {_kind(shape), *(["string"] if has_strings else [])}
 
 
 def _kind(shape: PlainShape) -> str:

@@ -84,6 +84,18 @@ def test_a_translation_stops_where_its_module_stops(name: str, tmp_path: Path) -
         holds(pair.bound.invariants[0], (), state)
 
 
+@pytest.mark.parametrize("condition", ["x = 1", "x # 1", '"off" = x', 'x = (IF x = x THEN "off" ELSE 3)'])
+def test_a_comparison_of_several_kinds_is_refused(condition: str, tmp_path: Path) -> None:
+    module = f'{HEAD}Init == x = 1 \\/ x = "off"\nInv == {condition}\nNext == UNCHANGED x\n====\n'
+    with pytest.raises(SpecError, match=r"KMC812.*values of several kinds"):
+        pair_of(tmp_path, module, STATES + "INVARIANT Inv\n")
+
+
+def test_a_number_is_compared_with_a_model_value(tmp_path: Path) -> None:
+    module = f"{HEAD}CONSTANT Nil\nInit == x = Nil\nInv == x # 3\nNext == x' = IF x = Nil THEN 1 ELSE 2\n====\n"
+    assert pair_of(tmp_path, module, f"{STATES}INVARIANT Inv\nCONSTANT Nil = Nil\n").differences(9) == []
+
+
 @pytest.mark.parametrize(
     ("value", "condition"),
     [
