@@ -127,6 +127,8 @@ CHANGES = (
     "by_slip=st.by_slip.without(s) if s in st.by_slip else st.by_slip",
     "by_group=st.by_group.set(st.at, not st.by_group[st.at])",
     "by_group={g: g <= st.at for g in subsets(Seat)}",
+    "by_group=st.by_group.set({i} | st.at, st.by_group[{j for j in Seat if j != i}])",
+    "by_list=st.by_list.without([]) if [] in st.by_list else st.by_list.add([st.n == {k}], Role.IDLE)",
     "by_card={Card(role=r, at=p): st.slips for r in Role for p in pairs(st.at)}",
     "by_list={[b]: Role.BUSY for b in {True, st.n == {k}}}",
     "by_maybe=st.by_maybe.set(i if st.n == {k} else None, {k} % 3)",

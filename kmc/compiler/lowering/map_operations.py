@@ -243,6 +243,13 @@ def _in_domain(low: Lowering, domain: Value, key: Type, code: int, node: Origin)
     return member(low, _key(key, code), domain, node)
 
 
+def _key_number(low: Lowering, key: Value, declared: MapType, node: Origin) -> Expr:
+    """The number of a key, which may be a set or a record that is written in the spec."""
+    if not is_plain_key(declared.key):
+        key = Packed(declared.key, keep_words(low.code, words_as(low, key, declared.key, node)))
+    return key_number(low.code, key, declared, node)
+
+
 def map_method(low: Lowering, owner: Value, name: str, node: ast.Call, scope: Scope) -> Value:
     """A method of a map."""
     if isinstance(owner, MapItems | MapLiteral):
@@ -261,7 +268,7 @@ def map_method(low: Lowering, owner: Value, name: str, node: ast.Call, scope: Sc
         declared = owner.type
         assert isinstance(declared, MapType)
     if name == "set" and len(values) == 2:
-        code = low.code.keep(key_number(low.code, values[0], declared, node), "k")
+        code = low.code.keep(_key_number(low, values[0], declared, node), "k")
         if not declared.total:
             low.code.check(x.extract(_present(low, owner, declared), code, 1), node)
         return MapUpdate(declared, owner, code, admitted(low, values[1], declared.value, node))
@@ -289,7 +296,7 @@ def entry(low: Lowering, owner: Value, key: Value, node: Origin) -> Value:
 
 
 def _shrunk(low: Lowering, owner: Value, declared: MapType, key: Value, node: Origin) -> Value:
-    code = low.code.keep(key_number(low.code, key, declared, node), "k")
+    code = low.code.keep(_key_number(low, key, declared, node), "k")
     head = low.code.keep(_present(low, owner, declared))
     low.code.check(x.extract(head, code, 1), node)
     nothing = Packed(declared.value, (x.ZERO,) * layout_of(declared.value).words)
@@ -306,7 +313,7 @@ def _present(low: Lowering, owner: Value, declared: MapType) -> Expr:
 
 
 def _grown(low: Lowering, owner: Value, declared: MapType, key: Value, value: Value, node: Origin) -> Value:
-    code = low.code.keep(key_number(low.code, key, declared, node), "k")
+    code = low.code.keep(_key_number(low, key, declared, node), "k")
     low.code.check(x.negate(x.extract(_present(low, owner, declared), code, 1)), node)
     changed = list(pack(low.code, MapUpdate(declared, owner, code, value), declared, node))
     changed[0] = x.binary("or", changed[0], x.place_at(x.ONE, code))
@@ -316,7 +323,7 @@ def _grown(low: Lowering, owner: Value, declared: MapType, key: Value, value: Va
 def subscript(low: Lowering, owner: Value, key: Value, node: Origin) -> Value:
     """`m[k]`: a map at a key."""
     if isinstance(owner, MapUpdate):
-        code = key_number(low.code, key, owner.type, node)
+        code = _key_number(low, key, owner.type, node)
         if code == owner.key:
             return owner.value
         here = x.eq(code, owner.key)
@@ -335,7 +342,7 @@ def subscript(low: Lowering, owner: Value, key: Value, node: Origin) -> Value:
         owner = collection(low.code, owner, node)
     if not isinstance(owner, Packed | Stored) or not isinstance(owner.type, MapType):
         low.code.refuse(node, "brackets on this value")
-    code = low.code.keep(key_number(low.code, key, owner.type, node), "k")
+    code = low.code.keep(_key_number(low, key, owner.type, node), "k")
     if not owner.type.total:
         low.code.check(x.extract(array_head(owner), code, 1), node)
     return element(owner, code)
