@@ -214,8 +214,9 @@ class TestSeq:
     @pytest.mark.parametrize(
         "use",
         [
-            lambda log: log[1],
-            lambda log: log + log,
+            lambda log: log[-1],
+            lambda log: log[9:],
+            lambda log: log + 1,
             lambda log: log * 2,
             lambda log: 2 * log,
             lambda log: log < log,
