@@ -351,11 +351,19 @@ def union_of(members: tuple[Any, ...]) -> UnionType:
             alternatives.extend(member.alternatives)
         else:
             alternatives.append(as_type(member, "an alternative of a union"))
-    unique = tuple(dict.fromkeys(alternatives))
+    unique = tuple(kind for kind in dict.fromkeys(alternatives) if not _is_shape_of_another(kind, alternatives))
     if not unique:
         raise SpecError("KMC153", "a union needs an alternative besides None", help="write Opt[Server]")
     _refuse_overlap(unique)
     return UnionType(unique, optional)
+
+
+def _is_shape_of_another(kind: Type, alternatives: list[Type]) -> bool:
+    """Return whether another alternative is a record class that has all shapes of this one: they would count twice."""
+    if not isinstance(kind, RecordType):
+        return False
+    records = [other.cls for other in alternatives if isinstance(other, RecordType)]
+    return any(other is not kind.cls and issubclass(kind.cls, other) and other.fields for other in records)
 
 
 def _refuse_overlap(alternatives: tuple[Type, ...]) -> None:

@@ -6,7 +6,18 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from support.drawing.values import Role, Server, Value, VoteRequest, VoteResponse, record_class
+from support.drawing.values import (
+    Ask,
+    Base,
+    FetchOk,
+    FetchResponse,
+    Role,
+    Server,
+    Value,
+    VoteRequest,
+    VoteResponse,
+    record_class,
+)
 
 from kmc.errors import SpecError
 from kmc.lang.annotations import Bool, Int, Map, MessageBag, MessageSet, Opt, Pair, PartialMap, Seq, Set
@@ -60,6 +71,8 @@ MEANINGS: list[tuple[Annotation, Type]] = [
     (lambda: Opt[Set[Server]], UnionType((SetType(SERVER),), True)),
     (lambda: Opt[Seq[Server, 2]], UnionType((SeqType(SERVER, 2),), True)),
     (lambda: Node | Entry, UnionType((RecordType(Node), RecordType(Entry)), False)),
+    (lambda: FetchOk | FetchResponse, UnionType((RecordType(FetchResponse),), False)),
+    (lambda: Server | Base | Ask, UnionType((SERVER, RecordType(Base)), False)),
     (lambda: MessageSet[VoteRequest], MessageSetType((REQUEST,), 4096)),
     (lambda: MessageSet[VoteRequest | VoteResponse, 1], MessageSetType((REQUEST, RESPONSE), 1)),
     (lambda: MessageBag[VoteRequest], MessageBagType((REQUEST,), 4096, 255)),
