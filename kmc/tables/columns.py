@@ -152,8 +152,9 @@ class MemberColumn:
     `codes` are the cells of all values of the type.
     """
 
-    def __init__(self, column: Column, codes: Sequence[int]) -> None:
+    def __init__(self, column: Column, codes: Sequence[int], *, has_none: bool = False) -> None:
         self._column, self._codes = column, np.array(codes, np.uint64)
+        self.has_none = has_none
         self.kind = column.kind
         self.count = len(codes)
 
@@ -200,8 +201,12 @@ class MapColumn:
 
     def __init__(self, key: MemberColumn, value: Column, array: ArrayLayout) -> None:
         self._key, self._value, self._array = key, value, array
-        self.kind = pa.map_(key.kind, value.kind)
-        self._entry = pa.struct([self.kind.key_field, self.kind.item_field])
+        if key.has_none:  # no key of a map of Arrow may be null
+            self._entry = pa.struct([("key", key.kind), ("value", value.kind)])
+            self.kind = pa.list_(self._entry)
+        else:
+            self.kind = pa.map_(key.kind, value.kind)
+            self._entry = pa.struct([self.kind.key_field, self.kind.item_field])
 
     def decode(self, cells: Cells, valid: Mask | None) -> pa.Array:
         """See `Column`."""

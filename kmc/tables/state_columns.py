@@ -106,7 +106,8 @@ def _record(shape: Any) -> RecordColumn:
 
 def _members_of(declared: Type) -> MemberColumn:
     if not is_scalar(declared):
-        return MemberColumn(column_of(declared), [value_words(one, declared)[0] for one in members(declared)])
+        codes = [value_words(one, declared)[0] for one in members(declared)]
+        return MemberColumn(column_of(declared), codes, has_none=isinstance(declared, UnionType) and declared.optional)
     return MemberColumn(column_of(declared), range(key_count(declared)))
 
 

@@ -207,6 +207,30 @@ def test_fields_of_one_name_share_a_column_where_their_types_allow_it(tmp_path: 
     ]
 
 
+def test_a_map_that_may_have_the_key_none_is_a_list_of_keys_and_values(tmp_path: Path) -> None:
+    world = """
+class State(Record):
+    total: Map[Opt[Bool], Int(0, 2)]
+    partial: PartialMap[Opt[Int(0, 1)], Set[Opt[Bool]]]
+
+
+@spec.init
+def init():
+    yield State(total={None: 0, True: 2, False: 1}, partial={None: {None, True}})
+
+
+@spec.action
+def stay(st):
+    yield st
+"""
+    model = model_of(tmp_path, world)
+    columns = StateColumns(model.spec.state_class, 0)
+    row = np.array(encode_row(states_of(model)[0]), np.uint64).view(np.int64)
+    (found,) = shown(columns, [RowBatch.of([row])], model)
+    assert found["total"] == [{"key": key, "value": value} for key, value in ((None, 0), (False, 1), (True, 2))]
+    assert found["partial"] == [{"key": None, "value": [None, True]}]
+
+
 def test_a_block_without_rows_has_no_rows() -> None:
     model = shipped_model("kip_996", "smoke")
     columns = StateColumns(model.spec.state_class, 0)

@@ -43,7 +43,9 @@ def plain(value: Any, declared: Type) -> Any:
         case SeqType(element, _):
             return [plain(one, element) for one in value]
         case MapType(key, element, _):
-            return [(plain(one, key), plain(value[one], element)) for one in members(key) if one in value]
+            pairs = [(plain(one, key), plain(value[one], element)) for one in members(key) if one in value]
+            may_be_none = isinstance(key, UnionType) and key.optional
+            return [{"key": one, "value": item} for one, item in pairs] if may_be_none else pairs
         case RecordType(cls):
             return _one_of(value, list(cls.shapes)) if len(cls.shapes) > 1 else _record(value, cls.shapes[0])
         case UnionType(alternatives, _):
