@@ -62,6 +62,7 @@ class Operations:
     run: Callable[[Lowering, list[ast.stmt], Scope], bool]
     each: EachElement
     member: Callable[[Lowering, Value, Value, Origin], Expr]
+    same: Callable[[Lowering, Value, Value, Origin], Expr]
     entry: Callable[[Lowering, Value, Value, Origin], Value]
     words_as: Callable[[Lowering, Value, Type, Origin], Words]
     merge: Callable[[Lowering, list[Value], Origin], tuple[Value, list[Setter]]]
@@ -108,6 +109,10 @@ class Lowering:
     def member(self, item: Value, whole: Value, node: Origin) -> Expr:
         """1 if `item` is in a set, map, sequence, range or network."""
         return self.operations.member(self, item, whole, node)
+
+    def same(self, left: Value, right: Value, node: Origin) -> Expr:
+        """1 if two values are equal, whatever they were written as."""
+        return self.operations.same(self, left, right, node)
 
     def words_as(self, value: Value, declared: Type, node: Origin) -> Words:
         """The words of a value in a type, whatever it was written as."""

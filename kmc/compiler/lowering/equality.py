@@ -28,12 +28,12 @@ def equal(low: Lowering, left: Value, right: Value, node: Origin) -> Expr:
     if isinstance(left, Several) and isinstance(right, Several):
         alike: Expr = Const(int(len(left.items) == len(right.items)))
         for one, other in zip(left.items, right.items, strict=False):
-            alike = x.both(alike, equal(low, one, other, node))
+            alike = x.both(alike, low.same(one, other, node))
         return alike
     declared = common_type(left, right)
     if declared is None:
-        if _are_composite_sets(left, right):
-            low.code.refuse(node, "comparing sets of values of different types", "store both in fields of one type")
+        if _may_be_equal(left, right):
+            low.code.refuse(node, "comparing collections of different types", "store both in fields of one type")
         return x.ZERO
     pairs = zip(pack(low.code, left, declared, node), pack(low.code, right, declared, node), strict=True)
     result: Expr = x.ONE
@@ -42,9 +42,10 @@ def equal(low: Lowering, left: Value, right: Value, node: Origin) -> Expr:
     return result
 
 
-def _are_composite_sets(left: Value, right: Value) -> bool:
-    """Return whether both values may be sets whose elements have parts, and which have masks of different numbers."""
+def _may_be_equal(left: Value, right: Value) -> bool:
+    """Return whether two values that no type joins may be equal: sets with parts, or unions of alike collections."""
     kinds = [type_of(value) for value in (left, right)]
-    alternatives = [kind.alternatives if isinstance(kind, UnionType) else (kind,) for kind in kinds]
-    sets = [[kind for kind in some if isinstance(kind, SetType)] for some in alternatives]
-    return any(not is_plain_key(kind.element) for some in sets for kind in some) and all(sets)
+    if any(isinstance(kind, UnionType) for kind in kinds):
+        return True
+    sets = [kind for kind in kinds if isinstance(kind, SetType)]
+    return len(sets) == len(kinds) and not all(is_plain_key(kind.element) for kind in sets)

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Break, Const, Expr, If, Let, Var
 from kmc.compiler.lowering.context import UNROLL, Body, Lowering
-from kmc.compiler.lowering.equality import equal
 from kmc.compiler.lowering.lazy_collections import each_different, each_lazy, picked_subsets
 from kmc.compiler.lowering.map_literals import as_map, map_kind
 from kmc.compiler.lowering.network_entries import among
@@ -138,7 +137,7 @@ def _different(low: Lowering, items: tuple[Value, ...], body: Body, node: Origin
     for position, item in enumerate(items):
         new: Expr = x.ONE
         for earlier in items[:position]:
-            new = x.both(new, x.negate(equal(low, item, earlier, node)))
+            new = x.both(new, x.negate(low.same(item, earlier, node)))
         low.code.branch(new, low.code.capture(lambda item=item: body(item)))  # type: ignore[misc]  # bound now
 
 

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Break, Const, Expr, If, Let, Var
 from kmc.compiler.lowering.context import Body, Lowering
-from kmc.compiler.lowering.equality import equal
 from kmc.compiler.lowering.quantifiers import all_of
 from kmc.compiler.values.code import Origin
 from kmc.compiler.values.value import Chosen, Comprehension, Generator, Num, Picked, SetOp, Value
@@ -81,7 +80,7 @@ def each_different(low: Lowering, whole: Comprehension, body: Body, node: Origin
 
         def compare(other: Value) -> None:
             low.code.emit(If(x.eq(Var(before), Var(position)), (Break(label),)))
-            low.code.branch(equal(low, item, other, node), [Let(seen, x.ONE), Break(label)])
+            low.code.branch(low.same(item, other, node), [Let(seen, x.ONE), Break(label)])
             low.code.emit(Let(before, x.add(Var(before), x.ONE)))
 
         low.code.block(label, low.code.capture(lambda: low.each(whole, compare, node, once=False)))

@@ -10,13 +10,20 @@ from kmc.compiler.lowering.context import Lowering, Operations
 from kmc.compiler.lowering.expressions import evaluate
 from kmc.compiler.lowering.iteration import each
 from kmc.compiler.lowering.map_operations import entry, words_as
-from kmc.compiler.lowering.membership import member
+from kmc.compiler.lowering.membership import member, same
 from kmc.compiler.lowering.statements import statements
 from kmc.compiler.values.code import Code
 from kmc.runtime.state_layout import RowLayout
 
 _OPERATIONS = Operations(
-    evaluate=evaluate, run=statements, each=each, member=member, entry=entry, words_as=words_as, merge=merge
+    evaluate=evaluate,
+    run=statements,
+    each=each,
+    member=member,
+    same=same,
+    entry=entry,
+    words_as=words_as,
+    merge=merge,
 )
 
 

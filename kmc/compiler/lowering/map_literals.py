@@ -8,7 +8,6 @@ from collections.abc import Callable
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Const, Expr, Intrinsic, Let, Var
 from kmc.compiler.lowering.context import Lowering
-from kmc.compiler.lowering.equality import equal
 from kmc.compiler.values.code import Origin
 from kmc.compiler.values.keys import key_code, key_value
 from kmc.compiler.values.packing import Words, array_head, array_of, element, keep_words, lift, pack, value_words
@@ -165,7 +164,7 @@ def equal_maps(low: Lowering, left: Value, right: Value, node: Origin) -> Expr:
                     low.code.branch(
                         there,
                         low.code.capture(
-                            lambda: low.code.emit(Let(same, equal(low, item, low.entry(other, key, node), node)))
+                            lambda: low.code.emit(Let(same, low.same(item, low.entry(other, key, node), node)))
                         ),
                     )
                 low.code.branch(Var(same), [], [Let(result, x.ZERO)])

@@ -8,7 +8,7 @@ from typing import Any
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Const, Expr, Let, Var
 from kmc.compiler.lowering.context import Lowering
-from kmc.compiler.lowering.iteration import is_collection, materialize, typed_set
+from kmc.compiler.lowering.iteration import as_collection, is_collection, materialize, typed_set
 from kmc.compiler.lowering.map_literals import as_map, build_map, converted_map, each_entry, in_words, map_kind
 from kmc.compiler.lowering.membership import member
 from kmc.compiler.lowering.network_operations import count_of_message
@@ -57,7 +57,7 @@ from kmc.lang.types import (
     Type,
     UnionType,
 )
-from kmc.runtime.state_layout import Place, is_plain_key, key_count, layout_of
+from kmc.runtime.state_layout import WORD, Place, is_plain_key, key_count, layout_of
 
 
 def words_as(low: Lowering, value: Value, declared: Type, node: Origin) -> Words:
@@ -260,6 +260,8 @@ def map_method(low: Lowering, owner: Value, name: str, node: ast.Call, scope: Sc
     if name in ("items", "values"):
         return Entries(owner, name)
     if name == "keys":
+        if key_count(declared.key) > WORD:
+            return as_collection(low, owner, node)
         head = _present(low, owner, declared)
         return Packed(SetType(declared.key), (head,))
     values = [low.evaluate(argument, scope) for argument in node.args]

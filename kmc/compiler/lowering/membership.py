@@ -17,10 +17,11 @@ from kmc.compiler.lowering.network_entries import among, is_message
 from kmc.compiler.lowering.network_equality import same_network
 from kmc.compiler.lowering.network_operations import contains
 from kmc.compiler.lowering.quantifiers import any_of
+from kmc.compiler.lowering.sequences import is_sequence
 from kmc.compiler.lowering.set_ranges import in_functions, in_sequences
 from kmc.compiler.values.code import Origin
 from kmc.compiler.values.keys import key_code, key_number, key_value
-from kmc.compiler.values.packing import alternatives, array_head, collection, field, keep_words, pack, words
+from kmc.compiler.values.packing import alternatives, array_head, collection, element, field, keep_words, pack, words
 from kmc.compiler.values.value import (
     AllFunctions,
     AllSequences,
@@ -39,6 +40,7 @@ from kmc.compiler.values.value import (
     Python,
     Rec,
     Received,
+    SeqLiteral,
     SetLiteral,
     SetOp,
     Several,
@@ -54,6 +56,7 @@ from kmc.lang.types import (
     MessageSetType,
     PairType,
     RecordType,
+    SeqType,
     SetType,
     SymbolMeta,
     Type,
@@ -81,7 +84,7 @@ def member(low: Lowering, item: Value, whole: Value, node: Origin) -> Expr:
     if isinstance(whole, Subsets):
         return subset(low, ast.LtE(), item, whole.of, node) if is_collection(item) else x.ZERO
     if isinstance(whole, SetLiteral):
-        return any_of(low, whole, lambda other: equal(low, item, other, node), node)
+        return any_of(low, whole, lambda other: same(low, item, other, node), node)
     if isinstance(whole, Comprehension):
         whole = materialize(low, whole, node)
     if isinstance(whole, EmptySet):
@@ -89,7 +92,7 @@ def member(low: Lowering, item: Value, whole: Value, node: Origin) -> Expr:
     if isinstance(whole, Python) and isinstance(whole.object, SymbolMeta):
         return _is_of(low, item, as_type(whole.object, ""))
     if isinstance(whole, Packed | Stored) and isinstance(whole.type, SetType | PairType):
-        if not is_plain_key(whole.type.element):
+        if not _is_plain_key_of(item, whole.type.element):
             return _in_composite(low, item, words(whole)[0], whole.type.element, node)
         if isinstance(whole.type.element, PairType):
             return x.extract(words(whole)[0], key_code(low.code, item, whole.type.element, node), 1)
@@ -99,7 +102,7 @@ def member(low: Lowering, item: Value, whole: Value, node: Origin) -> Expr:
     if isinstance(whole, Numbers) and whole.step == 1:
         return _in_range(low, item, whole, node)
     if isinstance(whole, Packed | Stored) and isinstance(whole.type, MapType):
-        if not is_plain_key(whole.type.key):
+        if not _is_plain_key_of(item, whole.type.key):
             return _in_composite(low, item, None if whole.type.total else array_head(whole), whole.type.key, node)
         if whole.type.total and key_count(whole.type.key) > WORD:
             return _has_type(low, item, whole.type.key, node)
@@ -108,7 +111,12 @@ def member(low: Lowering, item: Value, whole: Value, node: Origin) -> Expr:
             code = key_number(low.code, item, whole.type, node)
             return x.extract(full if whole.type.total else array_head(whole), code, 1)
         return _bit(low, item, full if whole.type.total else array_head(whole), whole.type.key, node)
-    return any_of(low, whole, lambda other: equal(low, item, other, node), node)
+    return any_of(low, whole, lambda other: same(low, item, other, node), node)
+
+
+def _is_plain_key_of(item: Value, declared: Type) -> bool:
+    """Return whether a scalar or a pair is looked for among such: a set that need not be a pair is compared."""
+    return is_plain_key(declared) and (not isinstance(declared, PairType) or type_of(item) == declared)
 
 
 def _in_range(low: Lowering, item: Value, whole: Numbers, node: Origin) -> Expr:
@@ -231,6 +239,8 @@ def same(low: Lowering, left: Value, right: Value, node: Origin) -> Expr:
             return _same_alternative(low, one, other, node)
     if _is_map(left) and _is_map(right):
         return _same_maps(low, left, right, node)
+    if is_sequence(left) and is_sequence(right) and not _have_common_words(left, right):
+        return _same_sequences(low, left, right, node)
     if is_collection(left) and is_collection(right) and not _comparable_masks(left, right):
         return x.both(lazy_subset(low, left, right, node), lazy_subset(low, right, left, node))
     return equal(low, left, right, node)
@@ -261,6 +271,37 @@ def _same_alternative(low: Lowering, union: Packed | Stored, written: Value, nod
 
         low.code.branch(here, low.code.capture(compare))
     return Var(result)
+
+
+def _have_common_words(left: Value, right: Value) -> bool:
+    """Return whether a type holds both sequences, and packs the elements of one that is written in the spec."""
+    written = [value for value in (left, right) if isinstance(value, SeqLiteral) and value.items]
+    return common_type(left, right) is not None and all(type_of(value) is not None for value in written)
+
+
+def _same_sequences(low: Lowering, left: Value, right: Value, node: Origin) -> Expr:
+    """1 if two sequences have equal elements, of any types."""
+    (first, mine), (second, others) = _elements(low, left), _elements(low, right)
+    result = low.code.fresh("same")
+    low.code.emit(Let(result, x.eq(first, second)))
+    for place, (one, other) in enumerate(zip(mine, others, strict=False)):
+
+        def compare(one: Value = one, other: Value = other) -> None:
+            low.code.emit(Let(result, same(low, one, other, node)))
+
+        there = x.both(Var(result), x.binary("slt", Const(place), first))
+        low.code.branch(there, low.code.capture(compare))
+    return Var(result)
+
+
+def _elements(low: Lowering, whole: Value) -> tuple[Expr, tuple[Value, ...]]:
+    """The length of a sequence, and the elements at all places that it may have."""
+    if isinstance(whole, SeqLiteral):
+        return Const(len(whole.items)), whole.items
+    assert isinstance(whole, Packed | Stored)
+    assert isinstance(whole.type, SeqType)
+    places = range(whole.type.capacity)
+    return low.code.keep(array_head(whole), "len"), tuple(element(whole, Const(place)) for place in places)
 
 
 def _has_networks(declared: RecordType) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TypeGuard
 
 from kmc.compiler.ir import build as x
-from kmc.compiler.ir.nodes import Const, Expr, Let, Var
+from kmc.compiler.ir.nodes import Const, Expr, Intrinsic, Let, Var
 from kmc.compiler.values.code import Code, Origin
 from kmc.compiler.values.value import (
     Bool,
@@ -282,7 +282,7 @@ def pack(code: Code, value: Value, declared: Type, node: Origin) -> Words:
         case RecordType(cls):
             return _pack_record(code, value, declared, node)
         case SetType() | PairType():
-            if isinstance(value, EmptySet):
+            if isinstance(value, EmptySet) and isinstance(declared, SetType):
                 return (x.ZERO,)
             if isinstance(value, Packed | Stored) and isinstance(value.type, SetType | PairType):
                 return (_pack_set(code, value, declared, node),)
@@ -317,6 +317,8 @@ def _pack_set(code: Code, value: Packed | Stored, declared: SetType | PairType, 
     """The mask of a set as another type of set, whose numbers may start at another lower bound."""
     assert isinstance(value.type, SetType | PairType)
     mine, wanted, mask = value.type.element, declared.element, words(value)[0]
+    if isinstance(declared, PairType) and isinstance(value.type, SetType):
+        code.check(x.eq(Intrinsic("popcount", (mask,)), Const(2)), node)
     if mine == wanted:
         return mask
     if not (is_plain_key(mine) and is_plain_key(wanted)):
@@ -333,8 +335,7 @@ def _pack_set(code: Code, value: Packed | Stored, declared: SetType | PairType, 
         kept = max(0, wanted.high - max(mine.low, wanted.low) + 1)
         code.check(x.eq(x.binary("lshr", mask, Const(kept)), x.ZERO), node)
     above = mine.low - wanted.low
-    if above >= 64:
-        # No member of the one is a member of the other, and the set was just found empty.
+    if above >= 64:  # no member of the one is a member of the other, and the set was just found empty
         return x.ZERO
     return x.place_at(mask, above) if above > 0 else mask
 

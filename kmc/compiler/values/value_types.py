@@ -91,7 +91,9 @@ def common_type(left: Value, right: Value) -> Type | None:
             return None
         return replace(other, optional=True) if isinstance(other, UnionType) else UnionType((other,), True)
     if first is None or second is None:
-        return second if first is None else first
+        known = second if first is None else first
+        is_empty_set = isinstance(left if first is None else right, EmptySet)
+        return SetType(known.element) if is_empty_set and isinstance(known, PairType) else known
     return joined_type(first, second)
 
 
