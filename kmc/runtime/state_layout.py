@@ -140,7 +140,7 @@ def is_numbered(key: Type) -> bool:
         case SetType(element):
             return is_numbered(element) and key_count(element) <= WORD
         case SeqType() | MapType():
-            return key_count(key) <= LISTED_MAX
+            return key_count(key) <= LISTED_MAX and layout_of(key).narrow  # looked up by its only word
         case MessageSetType() | MessageBagType():
             return False
         case _:
