@@ -207,6 +207,28 @@ def take(st, m):
     ]
 
 
+def test_plain_records_of_a_network_have_no_receiver_that_they_could_be_older_than(tmp_path: Path) -> None:
+    world = """
+class Note(Record):
+    n: Int(0, 3)
+
+
+class State(Record):
+    notes: MessageSet[Note, 4]
+
+
+@spec.init
+def init():
+    yield State(notes=set())
+
+
+@spec.action
+def write(st, n: Int(0, 3)):
+    yield st.set(notes=st.notes.send(Note(n=n)))
+"""
+    assert [str(found) for found in unread_state(model_of(tmp_path, world))] == ["notes of State", "n of Note"]
+
+
 def test_kraft_reads_votes_of_candidates_only() -> None:
     found = [str(proposal) for proposal in unread_state(shipped_model("kraft", "standard"))]
     others = "Follower or IllegalState or Leader or Resigned or Unattached or Voted"

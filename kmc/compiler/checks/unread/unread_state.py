@@ -16,6 +16,7 @@ from kmc.compiler.checks.unread.conditions import Values, domains
 from kmc.compiler.checks.unread.reads import FieldRead, Reads, TooManyReads
 from kmc.frontend.model import Model
 from kmc.invariants.kinds import KINDS
+from kmc.lang.records import Message
 from kmc.lang.tla import NIL
 from kmc.lang.types import (
     IntType,
@@ -156,6 +157,8 @@ def _messages(state: RecordMeta, reads: Reads) -> Iterator[Unread]:
         for cls in dict.fromkeys(shape for kind in declared.messages for shape in kind.cls.shapes):
             if isinstance(declared, MessageBagType):
                 yield DeliveredMessages(network, cls)
+            if not issubclass(cls, Message):
+                continue  # a plain record has no receiver
             receiver = cls.fields[destination(cls)]
             for receivers, held in state.fields.items():
                 if isinstance(held, MapType) and held.key == receiver and isinstance(held.value, RecordType):
