@@ -363,7 +363,7 @@ def _is_shape_of_another(kind: Type, alternatives: list[Type]) -> bool:
     if not isinstance(kind, RecordType):
         return False
     records = [other.cls for other in alternatives if isinstance(other, RecordType)]
-    return any(other is not kind.cls and issubclass(kind.cls, other) and other.fields for other in records)
+    return any(other in kind.cls.__mro__[1:] and other.fields for other in records)
 
 
 def _refuse_overlap(alternatives: tuple[Type, ...]) -> None:
