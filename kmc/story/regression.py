@@ -125,6 +125,8 @@ def assert_trace(
 
 def complaint_of(test: RegressionTest, model: Model, is_fixed: bool) -> str | None:
     """The complaint of a failing test, for a person; None if the test passes."""
+    if test.back_to is not None:
+        model = model.searched  # the states of a lasso are images under the abstractions of its model
     try:
         _check_property(model, test.failure)
         shown = next((run for run in _runs(test, model) if recurs(model, test.failure, run.states, run.loop)), None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from support.specs.small import model_of
+from support.specs.small import TURNED_LIGHT, TURNED_LIGHT_CFG, model_of
 
 from kmc.frontend.model import Model
 from kmc.reference.search import Search
@@ -120,3 +120,12 @@ def test_a_property_that_is_gone_is_told_as_it_was_found(tmp_path: Path) -> None
     violation = refuted(model)
     other = model_of(tmp_path / "other", STARTED.replace("def Falls", "def Sinks"), "SPECIFICATION Spec")
     assert for_people(other, violation) is violation
+
+
+def test_the_steps_of_a_lasso_of_images_are_those_to_images(tmp_path: Path) -> None:
+    model = model_of(tmp_path, TURNED_LIGHT, TURNED_LIGHT_CFG)
+    story = story_of(model, refuted(model))
+    assert story.why is not None
+    assert story.why.sentence == (
+        "StaysAsItIs fails: the step from state 1 to state 2 is Turn, again and again. States 1 to 2 repeat for ever."
+    )

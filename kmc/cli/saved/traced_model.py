@@ -21,8 +21,14 @@ _FAILED = (Verdict.VIOLATION, Verdict.LIVENESS, Verdict.DEADLOCK, Verdict.ASSERT
 def model_of_trace(file: TraceFile, spec: str | None = None, model: str | None = None) -> Model:
     """The model of a trace: of the spec and with the constants that it names, unless others are given.
 
-    Raises CommandLineError KMC660 where nothing names a spec, and the errors of loading and binding.
+    The states of a lasso are images under the abstractions of its model, and so are those of the model that is returned
+    for one. Raises CommandLineError KMC660 where nothing names a spec, and the errors of loading and binding.
     """
+    bound = _bound(file, spec, model)
+    return bound if file.loop is None else bound.searched
+
+
+def _bound(file: TraceFile, spec: str | None, model: str | None) -> Model:
     name = spec or spec_of_trace(file, "name the spec: --spec kraft")
     root = _root(name, file, is_given=spec is not None)
     recorded = file.about.get("constants") if file.about.get("spec") == root.stem else None

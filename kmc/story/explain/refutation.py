@@ -66,8 +66,10 @@ def _why(model: Model, violation: Violation, formula: Formula) -> str:
 def _behaviour(model: Model, violation: Violation) -> EndlessBehaviour:
     states = [step.state for step in violation.trace.steps]
     cycle = violation.refutation.cycle if violation.refutation is not None else None
-    loop = len(states) - 1 if cycle is None else cycle.back_to - 1
-    return EndlessBehaviour(states, loop, generated_steps(model))
+    if cycle is None:
+        return EndlessBehaviour(states, len(states) - 1, generated_steps(model))
+    # Its states are images under the abstractions of the model, if that has any.
+    return EndlessBehaviour(states, cycle.back_to - 1, generated_steps(model.searched))
 
 
 def missing_action(model: Model, violation: Violation) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from support.commands.cli_runner import kmc
-from support.specs.small import COUNTER, IMPORTS
+from support.specs.small import COUNTER, IMPORTS, TURNED_LIGHT, TURNED_LIGHT_CFG
 
 TRACES = Path(__file__).parents[2] / "data" / "views"
 FIXED = COUNTER.replace("st.n < 2", "st.n < 3")
@@ -125,3 +125,21 @@ def test_a_trace_that_does_not_say_what_fails_needs_a_property(tmp_path: Path) -
     path.write_text('{"vars": ["big", "small"], "states": [{"big": 0, "small": 0}, {"big": 4, "small": 0}]}')
     (tmp_path / "test_jugs.py").unlink()
     assert "error[KMC663]" in kmc(*words, "--property", "OneJugFullOrEmpty").stderr
+
+
+def test_a_lasso_of_images_is_followed_by_images(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for folder, source in (("light", TURNED_LIGHT), ("lamp", TURNED_LIGHT.replace("not st.light", "True"))):
+        Path(folder).mkdir()
+        Path(folder, "spec.py").write_text(IMPORTS + source, encoding="utf-8")
+        Path(folder, "turns.cfg").write_text(TURNED_LIGHT_CFG, encoding="utf-8")
+    assert kmc("check", "light", "turns", "--engine", "python", "--run-dir", "runs").exit_code == 13
+    (trace,) = map(str, Path("runs").glob("*/trace.itf.json"))
+    assert "The spec has changed since" not in kmc("trace", trace).stdout
+    replayed = kmc("replay", trace, "--pytest", "test_it.py")
+    assert (replayed.exit_code, "StaysAsItIs still fails in this behavior." in replayed.stdout) == (0, True)
+    assert outcome("test_it.py").startswith("StaysAsItIs fails again, by these steps:")
+    assert kmc("replay", trace, "--spec", "lamp").exit_code == 10
+    test = Path("test_it.py")
+    test.write_text(test.read_text(encoding="utf-8").replace("light", "lamp"), encoding="utf-8")
+    assert outcome("test_it.py") == ""

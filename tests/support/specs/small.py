@@ -300,3 +300,36 @@ def NotTwice(st, nxt):
     return st.last is None or st.last != nxt.last
 """
 """Votes of two weights, so that many states violate at one depth, each in many ways."""
+
+
+# A lasso whose states are images: the spec turns the light on and off, and counts that without end.
+TURNED_LIGHT = """
+from kmc.spec import WEAK, always_eventually, not_
+
+
+class State(Record):
+    light: Bool
+    turns: Int(0, 200)
+
+
+@spec.init
+def init():
+    yield State(light=False, turns=0)
+
+
+@spec.action(fair=WEAK)
+def turn(st):
+    yield st.set(light=not st.light, turns=st.turns + 1)
+
+
+@spec.abstraction
+def Uncounted(st):
+    \"\"\"Nothing reads how often the light was turned.\"\"\"
+    return st.set(turns=0)
+
+
+@spec.liveness
+def StaysAsItIs():
+    return not_(always_eventually(turn))
+"""
+TURNED_LIGHT_CFG = "SPECIFICATION Spec PROPERTY StaysAsItIs ABSTRACTION Uncounted CHECK_DEADLOCK FALSE"
