@@ -117,7 +117,7 @@ def behind(st, me: Node, peer: Node) -> Bool:
 
 
 def first(log: Seq[Value, 3]):
-    return log[1]  # index
+    return log[Value]  # call-overload
 
 
 @spec.invariant
