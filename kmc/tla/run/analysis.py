@@ -20,6 +20,7 @@ from kmc.tla.resolved.nodes import (
     BoundExpr,
     BoundRange,
     BoxActionExpr,
+    BuiltinExpr,
     CaseExpr,
     ConjunctionExpr,
     DisjunctionExpr,
@@ -28,6 +29,7 @@ from kmc.tla.resolved.nodes import (
     ExceptUpdate,
     Expression,
     FairnessExpr,
+    FunctionApplicationExpr,
     IfExpr,
     LeadsToExpr,
     LetExpr,
@@ -217,7 +219,10 @@ class Analysis:
         return weight
 
     def formula_parameters(self, definition: OperatorDefinition) -> frozenset[NameBinding]:
-        """Return the parameters that are conjuncts of the body, through operators: TLC enumerates their arguments."""
+        """Return the parameters that are conjuncts of the body, or functions applied in one, through operators.
+
+        TLC enumerates their arguments.
+        """
         found = self._formulas.get(definition)
         if found is None:
             self._formulas[definition] = _NOTHING
@@ -229,6 +234,8 @@ class Analysis:
         for conjunct in _conjuncts(node):
             if isinstance(conjunct, BoundExpr):
                 yield conjunct.binding
+            elif isinstance(conjunct, FunctionApplicationExpr) and isinstance(conjunct.function, BoundExpr):
+                yield conjunct.function.binding
             elif isinstance(conjunct, ApplyExpr) and isinstance(conjunct.operator, OperatorDefinition):
                 wanted = self.formula_parameters(conjunct.operator)
                 for parameter, argument in zip(conjunct.operator.parameters, conjunct.arguments, strict=True):
@@ -251,6 +258,9 @@ def _conjuncts(node: Argument) -> Iterator[Argument]:
             below = tuple(value for _, value in arms) + ((other,) if other is not None else ())
         case BoxActionExpr(action=action) | AngleActionExpr(action=action):
             below = (action,)
+        case BuiltinExpr(operator="=>", arguments=(_, conclusion)):
+            yield from _conjuncts(conclusion)
+            return
         case _:
             yield node
             return

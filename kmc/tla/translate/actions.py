@@ -144,8 +144,10 @@ class ActionWriter:
             function, home = self._origin(*head(node.function, scope))
             may_split = isinstance(function, RecursiveFunctionExpr) and has_choices(function.body)
             if isinstance(function, FunctionConstructorExpr):
-                # TLC computes a definition without variables at once, and does not enumerate it.
-                is_value = isinstance(node.function, ApplyExpr) and self.t.constant(function, home) is not None
+                # TLC computes a definition of a module without variables at once, and does not enumerate it.
+                name = node.function if isinstance(node.function, ApplyExpr) else None
+                is_global = name is not None and not name.arguments and name.operator not in scope.entries
+                is_value = is_global and self.t.constant(function, home) is not None
                 may_split = not is_value and self._splits(function.body, home)
             if may_split:
                 raise refusal("a function of formulas that have several ways to be true", node.place)

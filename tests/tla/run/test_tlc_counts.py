@@ -49,6 +49,28 @@ Direct == [n \in 0..3 |-> n = 2 \/ n > 1][2] /\ x' = 3
 InLet == LET g[n \in 0..3] == IF n = 0 THEN TRUE \/ n = 0 ELSE n > 0 \/ g[n - 1] IN g[2] /\ x' = 2
 Next == Const \/ Plainly \/ Direct \/ InLet \/ Down \/ Both \/ Mixed \/ Local \/ Tuples \/ Value \/ Back""",
     ),
+    "FunctionsByOtherNames": (
+        (272, 13, 2),
+        r"""EXTENDS Naturals
+VARIABLE x
+Three == 1..3
+Fixed == [i \in Three |-> \E j \in 1..i : j < 4]
+Read == [i \in Three |-> \E j \in 1..2 : j > x]
+Init == x \in 0..1
+Implied(p) == (x < 9 => p) /\ x' = 5
+Given(f, i) == (x < 9 => f[i]) /\ x' = 6
+Each(f) == \A i \in {1, 2} : f[i]
+Local == (LET g == [i \in Three |-> \E j \in 1..i : j < 4] h == g[2] IN h /\ g[1]) /\ x' = 8
+Known == (LET g == Fixed IN g[3]) /\ x' = 4
+Named == (LET g == Fixed[3] IN g) /\ x' = 7
+OfNumber == (LET g(n) == [i \in Three |-> \E j \in 1..i : j < n] IN g(4)[3]) /\ x' = 9
+All == (LET g == [i \in Three |-> \E j \in 1..i : j < 4] IN \A i \in {2, 3} : g[i]) /\ x' = 10
+Late == x' = 11 /\ LET g == [i \in Three |-> \E j \in 1..i : j < 4] IN g[x' - 8]
+Itself == (LET g[i \in Three] == \E j \in 1..i : j < 4 IN g[2]) /\ x' = 12
+Chosen == \E n \in {3} : (LET g == [i \in Three |-> \E j \in 1..n : j < 4] IN g[1]) /\ x' = 13
+Next == \/ Implied(\E j \in 1..3 : j > x) \/ Given(Read, 2) \/ (Each(Read) /\ x' = 3)
+        \/ Known \/ Named \/ Local \/ OfNumber \/ All \/ Late \/ Itself \/ Chosen""",
+    ),
     "GuardLast": (
         (4, 4, 4),
         r"""EXTENDS Naturals

@@ -28,6 +28,9 @@ STEPS = {
     "Next == x < 3 /\\ Ok[1] /\\ x' = x + 1",
     "function after": FORMULAS + "Next == \\E i \\in 1..2 : x' = x + 1 /\\ Ok[i]",
     "function in LET": "Next == LET ok == [i \\in 1..2 |-> x < 3 \\/ x < i] IN ok[1] /\\ x' = x + 1",
+    "constant function in LET": "Next == LET ok == [i \\in 1..2 |-> i > 0 \\/ i < 3] IN x < 3 /\\ ok[1] /\\ x' = x + 1",
+    "constant function with a parameter": "Ok(n) == [i \\in 1..2 |-> i < n \\/ i < 3]\n"
+    "Next == x < 3 /\\ Ok(2)[1] /\\ x' = x + 1",
     "function under all": FORMULAS + "Next == x' = x + 1 /\\ \\A i \\in {j \\in 1..2 : j <= x} : Ok[i]",
     "function of recursion": FORMULAS + "RECURSIVE P(_)\nP(n) == IF n = 0 THEN Ok[1] ELSE P(n - 1)\n"
     "Next == P(x % 2) /\\ x' = x + 1",
