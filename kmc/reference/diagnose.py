@@ -53,11 +53,26 @@ def expansion_errors(model: Model, relation: NextStateRelation, state: State) ->
     return errors
 
 
+class FailingState(Exception):
+    """The cause of an error of a temporal formula: the state in which it has no value, or a step from it has none."""
+
+    def __init__(self, state: State) -> None:
+        super().__init__(state)
+        self.state = state
+
+
 def raise_temporal_error(model: Model, problem: TemporalProblem, state: State) -> None:
     """Raise the error of a predicate of temporal formulas in a state or for one of its steps, if there is one.
 
-    Of an action beside the next-state relation too.
+    Of an action beside the next-state relation too. The cause of the error is a FailingState.
     """
+    try:
+        _evaluate_atoms(model, problem, state)
+    except KmcError as error:
+        raise error from FailingState(state)
+
+
+def _evaluate_atoms(model: Model, problem: TemporalProblem, state: State) -> None:
     relation = NextStateRelation(model.spec.other_actions, model.spec.state_class, model.spec.files)
     for error in relation.errors(state):
         raise error

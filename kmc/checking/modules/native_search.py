@@ -33,6 +33,7 @@ from kmc.checking.modules.native_violation import NotInModule, not_in_module, vi
 from kmc.errors import EvaluationError, Span, SpecError
 from kmc.frontend.model import Model
 from kmc.memory_limit import refuse_low_limit
+from kmc.reference.diagnose import FailingState
 from kmc.result import Counters, Limits, PropertyVerdict, Result
 from kmc.tla.shapes.observation import ObservedExtent
 from kmc.tla.translate.refusal import refusal
@@ -131,9 +132,19 @@ class NativeModuleSearch:
         except SpecError as error:
             raise _refused(error, translation, model_place(self.module.program.model)) from error
         except EvaluationError as error:
-            # Raised for initial states only: all others are in a result.
-            raise not_in_module(error, self.module.initial_states(), translation) from error
+            raise self._in_words_of_module(error, translation) from error
         return self._in_module(result, translation)
+
+    def _in_words_of_module(self, error: EvaluationError, translation: NativeTranslation) -> Exception:
+        """Return the error of the module for one in initial states or temporal formulas: others are in a result."""
+        if not isinstance(error.__cause__, FailingState):
+            return not_in_module(error, self.module.initial_states(), translation)
+        state = translation.decoder.state(error.__cause__.state)
+        own = self._temporal.error_at(self.module, state)
+        if own is not None:
+            return own
+        around = (state, *(step.state for step in self.module.program.successors(state)))
+        return not_in_module(error, around, translation)
 
     def _model(self, translation: NativeTranslation) -> Model:
         model = changed(choose_bound(translation.root, None, ()).model, self.module.model.deadlock, None)

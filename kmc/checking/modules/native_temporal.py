@@ -14,13 +14,14 @@ from kmc.checking.modules.checked_module import CheckedModule
 from kmc.checking.modules.module_lasso_replay import find_query, lasso_violation
 from kmc.checking.modules.module_replay import refuse_replay
 from kmc.checking.modules.module_temporal import temporal_work
+from kmc.errors import EvaluationError
 from kmc.frontend.model import Model
 from kmc.liveness.problem import TemporalProblem
 from kmc.reference.temporal.lassos import Path
 from kmc.reference.temporal.verdicts import AnsweredCheck
 from kmc.result import Violation
 from kmc.tla.run.program import State
-from kmc.tla.temporal.predicates import ModulePredicate
+from kmc.tla.temporal.predicates import ModulePredicate, ModuleStepPredicate
 from kmc.tla.translate.temporal_atoms import NO_ATOMS, STATE_ATOM, STEP_ATOM, TemporalAtoms, atom_name
 
 
@@ -64,6 +65,22 @@ class NativeTemporal:
             formulas=(),
             assumed=(),
         )
+
+    def error_at(self, module: CheckedModule, state: State) -> EvaluationError | None:
+        """Return the error of a predicate of the module in a state or for one of its steps; None if there is none."""
+        if self.problem is None:
+            return None
+        try:
+            for atom in self.problem.atoms:
+                atom(state)
+            for step in module.program.successors(state):
+                for predicate in self.problem.step_atoms:
+                    enabled = predicate.enabled if isinstance(predicate, ModuleStepPredicate) else None
+                    if enabled is None or enabled(state):
+                        predicate(state, step.state)
+        except EvaluationError as error:
+            return error
+        return None
 
     def violation(self, module: CheckedModule, found: Violation, states: Sequence[State]) -> Violation:
         """Return the refutation that a lasso of the spec is in the module; InternalError KMC942 if it is none."""

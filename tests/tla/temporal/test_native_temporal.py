@@ -16,7 +16,7 @@ from support.specs.modules import written_module
 from kmc.checking.modules import native_translation
 from kmc.checking.modules.check_module import ModuleRequest, check_module
 from kmc.checking.request import Engine
-from kmc.errors import InternalError, SpecError
+from kmc.errors import EvaluationError, InternalError, SpecError
 from kmc.result import Result
 from kmc.tla.translate.translated import TranslatedModel, translate_model
 
@@ -43,6 +43,9 @@ Lights == []<>(lamp = "on")
 Tires == (presses = 1) ~> (~ENABLED Press)
 Stays == <>[](lamp = "on")
 Cases == []<>(ENABLED (CASE lamp = "on" -> presses' = 1 /\\ presses # 1 [] OTHER -> presses' = 0 /\\ presses > 1))
+Divides == (lamp = "on") ~> (6 \\div (presses - 2) > 3)
+Compares == []<>(presses = lamp)
+Steps == <>[][6 \\div (presses' - 2) > 3]_presses
 Odd == <>(ENABLED (\\A i \\in {presses} : presses' = i))
 ====
 """
@@ -93,12 +96,23 @@ def test_states_of_a_lasso_are_those_of_the_module(tmp_path: Path) -> None:
     assert ours.violation.refutation == theirs.violation.refutation
 
 
+@pytest.mark.parametrize("name", ["Divides", "Compares", "Steps"])
+def test_a_formula_without_a_value_is_the_error_of_the_module(name: str, tmp_path: Path) -> None:
+    errors: list[EvaluationError] = []
+    for engine in (Engine.NATIVE, Engine.PYTHON):
+        with pytest.raises(EvaluationError) as stopped:
+            checked(tmp_path, LAMP, f"{CFG}PROPERTY {name}", engine)
+        errors.append(stopped.value)
+    ours, theirs = errors
+    assert (ours.code, ours.message, ours.span, ours.notes) == (theirs.code, theirs.message, theirs.span, theirs.notes)
+
+
 def test_an_atom_that_cannot_be_translated_is_refused_at_its_place(tmp_path: Path) -> None:
     with pytest.raises(SpecError) as refused:
         checked(tmp_path, LAMP, f"{CFG}PROPERTY Odd", Engine.NATIVE)
     assert refused.value.code == "KMC812"
     assert refused.value.span is not None
-    assert refused.value.span.line == 14
+    assert refused.value.span.line == 17
 
 
 @pytest.mark.parametrize(
