@@ -57,9 +57,15 @@ def judged_steps(compiled: CompiledModel, row: Words) -> list[JudgedStep] | None
     ]
 
 
-def is_inside(compiled: CompiledModel, row: Words) -> bool:
-    """Return whether a row satisfies all constraints on states; False where the kernel fails."""
-    return int(compiled.spec.outside(RowBatch.of([row]))[0]) == 0
+def is_inside(compiled: CompiledModel, row: Words) -> bool | None:
+    """Return whether a row satisfies all constraints on states; None where the kernel fails."""
+    outside = int(compiled.spec.outside(RowBatch.of([row]))[0])
+    return None if outside < 0 else not outside
+
+
+def broken_in(compiled: CompiledModel, row: Words) -> tuple[str, ...] | None:
+    """Return the names of properties of states that fail in a row; None where the kernel fails."""
+    return _names(compiled.model.predicates(Role.CHECKED, 1), int(compiled.spec.check(RowBatch.of([row]))[0]))
 
 
 def atom_values(compiled: CompiledModel, count: int, *rows: Words) -> list[bool] | None:

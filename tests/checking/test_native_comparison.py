@@ -47,6 +47,12 @@ FAULTS = {
     "number of initial states": ("{set(), set(Box)}", "{set()}", "the number of initial states"),
     "constraint": ("st.moved < 7", "st.moved < 6", "whether a step is in the model"),
     "invariant": ("len(st.yard) < 4", "len(st.yard) < 2", "the invariants of a state"),
+    "constraint at the beginning": ("st.moved < 7", "(0 < st.moved < 7)", "whether a state is in the model"),
+    "invariant at the beginning": (
+        "len(st.yard) < 4",
+        "(st.moved > 0 or len(st.yard) < 2)",
+        "the invariants of a state",
+    ),
     "formula of steps": ("nxt.moved <= st.moved + 1", "nxt.moved <= st.moved", "the properties of a step"),
     "two forms of one state": ("st.set(moved=0)", "st.set(moved=0, form=1)", "whether two states are one"),
 }

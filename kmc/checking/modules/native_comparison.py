@@ -15,6 +15,7 @@ import random
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
@@ -23,7 +24,7 @@ from kmc.checking.modules.module_trace import action_of
 from kmc.checking.modules.native_temporal import NativeTemporal
 from kmc.checking.modules.native_translation import NativeTranslation
 from kmc.engine.compiled_model import CompiledModel
-from kmc.engine.judged_steps import JudgedStep, atom_values, is_inside, judged_steps
+from kmc.engine.judged_steps import JudgedStep, atom_values, broken_in, is_inside, judged_steps
 from kmc.engine.layout.frontier import PackedState
 from kmc.engine.native.memory import Words
 from kmc.errors import InternalError, KmcError
@@ -67,14 +68,15 @@ class NativeComparison:
 
     def run(self, initial: Sequence[PackedState]) -> int:
         """Compare, and return the number of states that were expanded; InternalError KMC944 for a difference."""
-        self._until = time.monotonic() + self.extent.seconds_max
-        expanded = 0
-        try:
+        began, expanded = time.monotonic(), 0
+        # Half of the time is left for steps, however many initial states there are.
+        self._until = began + self.extent.seconds_max / 2
+        with suppress(_TimeIsUp):
             self._compare_initial(initial)
+        self._until = began + self.extent.seconds_max
+        with suppress(_TimeIsUp):
             for _ in self._states([record.row for record in initial[: self.extent.levels_max]]):
                 expanded += 1
-        except _TimeIsUp:
-            pass
         return expanded
 
     def _poll(self) -> None:
@@ -89,7 +91,16 @@ class NativeComparison:
             found = [self._state(record.row) for record in records]
             self._compare_counts("the initial states", Counter(found), Counter(wanted))
             for record, state in zip(records, found, strict=True):
+                self._poll()
                 self._identify(record.fingerprint, state)
+                self._compare_beginning(record.row, state)
+
+    def _compare_beginning(self, row: Words, state: State) -> None:
+        """Compare what is judged of an initial state, which no step may lead to."""
+        inside, broken = is_inside(self.compiled, row), self._names(broken_in(self.compiled, row))
+        self._agree("whether a state is in the model", inside, lambda one: self.module.is_in_model(one, None), state)
+        self._agree("the invariants of a state", broken, self._broken, state)
+        self._compare_atoms((row,), (state,))
 
     def _states(self, initial: Sequence[Words]) -> Iterator[State]:
         """Compare the steps of states, first breadth first and then on random walks, and yield each state."""
@@ -152,12 +163,12 @@ class NativeComparison:
         if successor != state:
             self._agree("the properties of a step", self._names(step.step_broken), self._broken_by, successor, state)
 
-    def _compare_atoms(self, rows: tuple[Words, Words], states: tuple[State, State]) -> None:
-        """Compare the atoms of temporal properties in a step and at its end."""
+    def _compare_atoms(self, rows: tuple[Words, ...], states: tuple[State, ...]) -> None:
+        """Compare the atoms of temporal properties in a step and at its end, or in a state alone."""
         problem = self.temporal.problem
         if problem is None:
             return
-        for kind, count in ((problem.atoms, 1), (problem.step_atoms, 2)):
+        for kind, count in ((problem.atoms, 1), (problem.step_atoms, 2))[: len(rows)]:
             atoms: Sequence[Any] = kind
             values = atom_values(self.compiled, len(atoms), *rows[-count:])
             for atom, value in zip(atoms, values or (), strict=values is not None):
