@@ -33,6 +33,7 @@ from kmc.tla.resolved.nodes import (
 from kmc.tla.run import applications
 from kmc.tla.run.assignments import assign, assign_member, keep
 from kmc.tla.run.compiling import NodeCompiler
+from kmc.tla.run.formulas import Given, home_of, resolved_operator
 from kmc.tla.run.frames import (
     FIRST_SLOT,
     NEXT,
@@ -47,7 +48,7 @@ from kmc.tla.run.frames import (
     TestAct,
     proceed,
 )
-from kmc.tla.run.function_acts import function_act, home_of
+from kmc.tla.run.function_acts import function_act
 from kmc.tla.run.lazy import DEPTH_MAX
 from kmc.tla.run.logic import binder, conjunction, slot_of, unchanged
 from kmc.tla.run.scopes import FrameLayout, RunScope, Slot, Substitute, Unit
@@ -327,7 +328,7 @@ def _unchanged_parts(body: Argument, scope: RunScope) -> list[tuple[Argument, Ru
 
 
 def _applied(compiler: NodeCompiler, node: ApplyExpr, scope: RunScope) -> Act:
-    operator, arguments = applications.resolved_operator(node.operator, node.arguments, scope)
+    operator, arguments = resolved_operator(node.operator, node.arguments, scope)
     if isinstance(operator, OperatorDefinition):
         return _defined(compiler, operator, arguments, scope, node)
     if isinstance(operator, (str, NameBinding)):
@@ -343,7 +344,7 @@ def _applied(compiler: NodeCompiler, node: ApplyExpr, scope: RunScope) -> Act:
 def _defined(
     compiler: NodeCompiler,
     definition: OperatorDefinition,
-    arguments: tuple[applications.Given, ...],
+    arguments: tuple[Given, ...],
     scope: RunScope,
     node: ApplyExpr,
 ) -> Act:

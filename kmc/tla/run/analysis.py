@@ -29,6 +29,7 @@ from kmc.tla.resolved.nodes import (
     ExceptUpdate,
     Expression,
     FairnessExpr,
+    FieldAccessExpr,
     FunctionApplicationExpr,
     IfExpr,
     LeadsToExpr,
@@ -129,6 +130,7 @@ class Analysis:
         self._of_definitions: dict[OperatorDefinition, Facts] = {}
         self._open: dict[OperatorDefinition, bool] = {}
         self._formulas: dict[OperatorDefinition, frozenset[NameBinding]] = {}
+        self._applied: dict[OperatorDefinition, frozenset[NameBinding]] = {}
         self._weights: dict[OperatorDefinition, int] = {}
 
     def facts(self, node: Argument) -> Facts:
@@ -219,10 +221,7 @@ class Analysis:
         return weight
 
     def formula_parameters(self, definition: OperatorDefinition) -> frozenset[NameBinding]:
-        """Return the parameters that are conjuncts of the body, or functions applied in one, through operators.
-
-        TLC enumerates their arguments.
-        """
+        """Return the parameters that are conjuncts of the body, through operators: TLC enumerates their arguments."""
         found = self._formulas.get(definition)
         if found is None:
             self._formulas[definition] = _NOTHING
@@ -234,14 +233,69 @@ class Analysis:
         for conjunct in _conjuncts(node):
             if isinstance(conjunct, BoundExpr):
                 yield conjunct.binding
-            elif isinstance(conjunct, FunctionApplicationExpr) and isinstance(conjunct.function, BoundExpr):
-                yield conjunct.function.binding
             elif isinstance(conjunct, ApplyExpr) and isinstance(conjunct.operator, OperatorDefinition):
                 wanted = self.formula_parameters(conjunct.operator)
                 for parameter, argument in zip(conjunct.operator.parameters, conjunct.arguments, strict=True):
                     if parameter in wanted:
                         yield from self._formulas_of(argument)
                 yield from wanted - frozenset(conjunct.operator.parameters)
+
+    def applied_parameters(self, definition: OperatorDefinition) -> frozenset[NameBinding]:
+        """Return the parameters whose applications are conjuncts of the body, through operators."""
+        found = self._applied.get(definition)
+        if found is None:
+            self._applied[definition] = _NOTHING
+            assert definition.body is not None
+            found = self._applied[definition] = frozenset(self._applied_of(definition.body))
+        return found
+
+    def _applied_of(self, node: Argument) -> Iterator[NameBinding]:
+        for conjunct in _conjuncts(node):
+            if isinstance(conjunct, FunctionApplicationExpr):
+                yield from _base(conjunct.function)
+            elif isinstance(conjunct, ApplyExpr) and isinstance(conjunct.operator, OperatorDefinition):
+                wanted = self.applied_parameters(conjunct.operator)
+                formulas = self.formula_parameters(conjunct.operator)
+                for parameter, argument in zip(conjunct.operator.parameters, conjunct.arguments, strict=True):
+                    if parameter in wanted:
+                        yield from _base(argument)
+                    if parameter in formulas:
+                        yield from self._applied_of(argument)
+                yield from wanted - frozenset(conjunct.operator.parameters)
+
+    def reads_whole(self, definition: OperatorDefinition, parameter: NameBinding) -> bool:
+        """Return whether a body does more with a parameter than to apply it, through operators."""
+        return self._reads_whole(definition.body, parameter, frozenset((definition,)))
+
+    def _reads_whole(self, node: Any, name: NameBinding, seen: frozenset[OperatorDefinition]) -> bool:
+        if isinstance(node, BoundExpr):
+            return node.binding is name
+        below = tuple(parts(node))
+        if isinstance(node, FunctionApplicationExpr) and isinstance(node.function, BoundExpr):
+            below = (node.argument,)
+        elif isinstance(node, ApplyExpr) and isinstance(node.operator, OperatorDefinition):
+            operator = node.operator
+            passed = [
+                parameter
+                for parameter, argument in zip(operator.parameters, node.arguments, strict=True)
+                if isinstance(argument, BoundExpr) and argument.binding is name
+            ]
+            if passed and operator in seen:
+                return True
+            if operator not in seen and (passed or operator.is_local):
+                within = seen | {operator}
+                if any(self._reads_whole(operator.body, one, within) for one in (*passed, name)):
+                    return True
+            below = tuple(argument for argument in node.arguments if not isinstance(argument, BoundExpr))
+        return any(self._reads_whole(part, name, seen) for part in below)
+
+
+def _base(node: Argument) -> Iterator[NameBinding]:
+    """Yield the name whose value, or a part of whose value, an expression is."""
+    while isinstance(node, (FunctionApplicationExpr, FieldAccessExpr)):
+        node = node.function if isinstance(node, FunctionApplicationExpr) else node.record
+    if isinstance(node, BoundExpr):
+        yield node.binding
 
 
 def _conjuncts(node: Argument) -> Iterator[Argument]:

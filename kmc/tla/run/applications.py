@@ -29,7 +29,9 @@ from kmc.tla.resolved.nodes import (
     VariableExpr,
 )
 from kmc.tla.run.compiling import NodeCompiler
+from kmc.tla.run.formulas import Given, branching_function, resolved_operator
 from kmc.tla.run.frames import FIRST_SLOT, NEXT, STATE, Code, Deferred, Frame
+from kmc.tla.run.hidden_ways import refuse_function_argument
 from kmc.tla.run.lazy import DEPTH_MAX
 from kmc.tla.run.scopes import FrameLayout, LocalDefinition, Mode, RunScope, Slot, Substitute, Unit
 from kmc.tla.values.failures import endless_recursion
@@ -106,30 +108,6 @@ def applied(compiler: NodeCompiler, node: ApplyExpr, scope: RunScope) -> Code:
     return _filled(fill, compiler.value(lambda_node.body, inner))
 
 
-Given = tuple[Argument, RunScope]
-"""An argument, and the scope in which it was written."""
-
-
-def resolved_operator(
-    operator: OperatorDefinition | NameBinding | str, arguments: tuple[Argument, ...], scope: RunScope
-) -> tuple[OperatorDefinition | NameBinding | str | tuple[LambdaExpr, RunScope], tuple[Given, ...]]:
-    """Follow an operator parameter to the operator that it stands for."""
-    given = tuple((argument, scope) for argument in arguments)
-    where = scope
-    while isinstance(operator, NameBinding):
-        meaning = where.meanings[operator]
-        if not isinstance(meaning, Substitute):
-            return operator, given
-        argument, where = meaning.argument, meaning.scope
-        if isinstance(argument, OperatorReferenceExpr):
-            operator = argument.operator
-        elif isinstance(argument, LambdaExpr):
-            return (argument, where), given
-        else:
-            return operator, given
-    return operator, given
-
-
 def _written(arguments: tuple[Given, ...]) -> tuple[Argument, ...]:
     return tuple(argument for argument, _ in arguments)
 
@@ -177,11 +155,16 @@ def substituted_parameters(
         return frozenset()
     shifted = compiler.analysis.of_definition(definition).shifted
     formulas = compiler.analysis.formula_parameters(definition) if is_act else frozenset()
+    applied = compiler.analysis.applied_parameters(definition) if is_act else frozenset()
     found = set()
     for parameter, (argument, where) in zip(definition.parameters, arguments, strict=True):
         level = compiler.level(argument, where)
         changes = level > (0 if scope.mode.primed else 1)
         is_enumerated = parameter in formulas and not isinstance(argument, _AT_ONCE) and not _is_value(argument, where)
+        if parameter in applied and branching_function(compiler, argument, where):
+            if definition.recursive or compiler.analysis.reads_whole(definition, parameter):
+                refuse_function_argument(parameter.name, argument.place)
+            is_enumerated = True
         if parameter.arity or (parameter in shifted and level) or (is_act and changes) or is_enumerated:
             found.add(parameter)
     return frozenset(found)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NoReturn
 
-from kmc.errors import Span, SpecError
+from kmc.errors import SpecError
 from kmc.tla.resolved.model import ResolvedModel
 from kmc.tla.resolved.nodes import ApplyExpr, Argument, BuiltinExpr, OperatorDefinition, OperatorReferenceExpr
 from kmc.tla.run import builtins
@@ -29,24 +28,12 @@ def refuse_unsupported(model: ResolvedModel) -> None:
         for node in _builtins_below(root, seen):
             if node.operator in _REASONS or not builtins.is_known(node.operator):
                 reason = _REASONS.get(node.operator, "kmc has no meaning for it")
-                _refuse(
+                raise SpecError(
+                    "KMC023",
                     f"'{node.operator}' is not supported: {reason}",
                     node.place,
-                    "leave it out of what the .cfg file names, or override its definition there",
+                    help="leave it out of what the .cfg file names, or override its definition there",
                 )
-
-
-def refuse_hidden_function(name: str, place: Span) -> NoReturn:
-    """Raise SpecError KMC023 for a recursive function, as a conjunct, in an operator that its body applies."""
-    _refuse(
-        f"the recursive function {name} is not supported as a formula in an operator that it applies",
-        place,
-        "write the application in the function itself",
-    )
-
-
-def _refuse(message: str, place: Span, advice: str) -> NoReturn:
-    raise SpecError("KMC023", message, place, help=advice)
 
 
 def _roots(model: ResolvedModel) -> Iterator[Argument]:

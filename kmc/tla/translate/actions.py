@@ -29,15 +29,17 @@ from kmc.tla.resolved.nodes import (
     PrimeExpr,
     QuantifiedExpr,
     RecursiveFunctionExpr,
+    SetEnumerationExpr,
     TupleExpr,
     UnchangedExpr,
     VariableExpr,
 )
+from kmc.tla.run.formulas import may_branch
 from kmc.tla.shapes.shape import join
 from kmc.tla.translate.iteration import choose, clauses_of
 from kmc.tla.translate.lazy import is_total
 from kmc.tla.translate.narrowing import guard, operand
-from kmc.tla.translate.recursion import has_choices, is_recursive
+from kmc.tla.translate.recursion import is_recursive
 from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import (
     Delayed,
@@ -137,20 +139,24 @@ class ActionWriter:
 
     def _refuse_hidden_ways(self, node: Expression, scope: TranslationScope) -> None:
         """Refuse a recursive operator or an applied function of formulas that might be true in several ways."""
-        if is_recursive(node, scope) and has_choices(node):
+        if is_recursive(node, scope) and may_branch(node):
             name = getattr(getattr(node, "operator", None), "name", "")
             raise refusal(f"the recursive operator {name}, which has several ways to be true,", node.place)
         if isinstance(node, FunctionApplicationExpr):
             function, home = self._origin(*head(node.function, scope))
-            may_split = isinstance(function, RecursiveFunctionExpr) and has_choices(function.body)
+            may_split = isinstance(function, RecursiveFunctionExpr) and may_branch(function.body)
             if isinstance(function, FunctionConstructorExpr):
-                # TLC computes a definition of a module without variables at once, and does not enumerate it.
-                name = node.function if isinstance(node.function, ApplyExpr) else None
-                is_global = name is not None and not name.arguments and name.operator not in scope.entries
-                is_value = is_global and self.t.constant(function, home) is not None
-                may_split = not is_value and self._splits(function.body, home)
+                may_split = not self._is_computed(node.function, function, home) and self._splits(function.body, home)
             if may_split:
                 raise refusal("a function of formulas that have several ways to be true", node.place)
+
+    def _is_computed(self, name: Expression, function: FunctionConstructorExpr, home: TranslationScope) -> bool:
+        """Return whether TLC computes a function when it starts, as it does a constant definition over listed sets."""
+        if not isinstance(name, ApplyExpr) or name.arguments or getattr(name.operator, "is_local", True):
+            return False
+        domains = [head(bound.domain, home)[0] for bound in function.ranges]
+        are_listed = all(isinstance(one, SetEnumerationExpr) or getattr(one, "operator", "") == ".." for one in domains)
+        return are_listed and self.t.constant(function, home) is not None
 
     def _with_locals(self, scope: TranslationScope, node: ApplyExpr, depth: int) -> TranslationScope:
         """Give arguments that are computed a local, so that they are not written at every use."""

@@ -13,25 +13,15 @@ from dataclasses import dataclass
 from kmc.errors import Span, SpecError
 from kmc.lang.naming import snake_case
 from kmc.tla.resolved.nodes import (
-    AngleActionExpr,
     ApplyExpr,
     Argument,
     BoundExpr,
-    BoxActionExpr,
-    BuiltinExpr,
     CaseExpr,
-    ConjunctionExpr,
-    DisjunctionExpr,
     Expression,
-    FunctionApplicationExpr,
-    FunctionConstructorExpr,
     IfExpr,
     LambdaExpr,
-    LetExpr,
     NameBinding,
     OperatorDefinition,
-    OperatorReferenceExpr,
-    QuantifiedExpr,
     RecursiveFunctionExpr,
 )
 from kmc.tla.shapes.shape import (
@@ -293,38 +283,3 @@ def _depth(shape: Shape) -> int:
             return max(abs(least), abs(greatest)) + 2
         case _:
             return 8
-
-
-def has_choices(node: Argument, seen: frozenset[OperatorDefinition] = frozenset()) -> bool:
-    r"""Return whether TLC may count several ways in which a formula is true, in the operators that it applies too.
-
-    A parameter counts as a choice: what is passed for it may be a disjunction.
-    """
-    parts: list[Argument] = []
-    match node:
-        case DisjunctionExpr() | QuantifiedExpr(kind="\\E") | BoxActionExpr() | BoundExpr():
-            return True
-        case ApplyExpr(operator=OperatorDefinition(body=body) as operator):
-            if body is None or operator in seen:
-                return False
-            return has_choices(body, seen | {operator})
-        case ApplyExpr(operator=NameBinding()) | OperatorReferenceExpr() | LambdaExpr():
-            return True
-        case ConjunctionExpr():
-            parts = [*node.items]
-        case QuantifiedExpr() | LetExpr() | FunctionConstructorExpr() | RecursiveFunctionExpr():
-            parts = [node.body]
-        case FunctionApplicationExpr():
-            return not isinstance(node.function, BoundExpr) and has_choices(node.function, seen)
-        case AngleActionExpr():
-            parts = [node.action]
-        case IfExpr():
-            parts = [node.then, node.otherwise]
-        case CaseExpr():
-            parts = [*(value for _, value in node.arms), *([node.other] if node.other is not None else [])]
-        case (
-            BuiltinExpr(operator="=>", arguments=(_, conclusion))
-            | BuiltinExpr(operator="TLCEval", arguments=(conclusion,))
-        ):
-            parts = [conclusion]
-    return any(has_choices(part, seen) for part in parts)

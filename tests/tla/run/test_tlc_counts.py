@@ -71,6 +71,29 @@ Chosen == \E n \in {3} : (LET g == [i \in Three |-> \E j \in 1..n : j < 4] IN g[
 Next == \/ Implied(\E j \in 1..3 : j > x) \/ Given(Read, 2) \/ (Each(Read) /\ x' = 3)
         \/ Known \/ Named \/ Local \/ OfNumber \/ All \/ Late \/ Itself \/ Chosen""",
     ),
+    "FunctionsPassedOn": (
+        (98, 7, 2),
+        r"""EXTENDS Naturals, Sequences
+VARIABLE x
+S == 1..3
+Const == [i \in S |-> \E j \in 1..i : j < 4]
+OfState == [i \in S |-> \E j \in 1..2 : j > x]
+Argument(n) == [i \in S |-> \E j \in 1..i : j < n]
+Infinite == [i \in Nat |-> \E j \in 1..i : j < 4]
+Sets == [T \in SUBSET S |-> \E j \in S : j \in T]
+First(f) == f[1]
+Both(f) == First(f) /\ f[2]
+RECURSIVE Every(_)
+Every(s) == IF s = <<>> THEN TRUE ELSE s[1] /\ Every(Tail(s))
+Init == x = 0
+Next == \/ First(Argument(4)) /\ x' = 2
+        \/ Both(OfState) /\ Both(Const) /\ x' = 3
+        \/ (\E f \in {OfState} : f[1]) /\ x' = 3
+        \/ (LET q(f) == f[2] IN q(OfState)) /\ x' = 4
+        \/ Infinite[3] /\ Sets[S] /\ x' = 5
+        \/ (LET h == [i \in S |-> i < 9 \/ i < 10] IN h = h /\ h[1]) /\ x' = 6
+        \/ Every(<<TRUE, x < 4, x < 3 \/ x < 2>>) /\ x' = 1""",
+    ),
     "GuardLast": (
         (4, 4, 4),
         r"""EXTENDS Naturals

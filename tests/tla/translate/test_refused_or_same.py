@@ -31,6 +31,11 @@ STEPS = {
     "constant function in LET": "Next == LET ok == [i \\in 1..2 |-> i > 0 \\/ i < 3] IN x < 3 /\\ ok[1] /\\ x' = x + 1",
     "constant function with a parameter": "Ok(n) == [i \\in 1..2 |-> i < n \\/ i < 3]\n"
     "Next == x < 3 /\\ Ok(2)[1] /\\ x' = x + 1",
+    "function over subsets": "Ok == [s \\in SUBSET {1} |-> s = {} \\/ 1 \\in s]\n"
+    "Next == x < 3 /\\ Ok[{1}] /\\ x' = x + 1",
+    "function passed on": FORMULAS + "First(f) == f[1]\nNext == First(Ok) /\\ x' = x + 1",
+    "implied parameter": "If(p) == x < 3 => p\nNext == x < 3 /\\ x' = x + 1 /\\ \\A i \\in {j \\in 0..1 : j <= x} :\n"
+    "  If(CASE i = 0 -> x < 3 \\/ x < 2 [] OTHER -> TRUE)",
     "function under all": FORMULAS + "Next == x' = x + 1 /\\ \\A i \\in {j \\in 1..2 : j <= x} : Ok[i]",
     "function of recursion": FORMULAS + "RECURSIVE P(_)\nP(n) == IF n = 0 THEN Ok[1] ELSE P(n - 1)\n"
     "Next == P(x % 2) /\\ x' = x + 1",
