@@ -29,9 +29,9 @@ from kmc.tla.resolved.nodes import (
     VariableExpr,
 )
 from kmc.tla.run.compiling import NodeCompiler
-from kmc.tla.run.formulas import Given, branching_function, resolved_operator
+from kmc.tla.run.formulas import Given, branching_function, is_unchanged, resolved_operator
 from kmc.tla.run.frames import FIRST_SLOT, NEXT, STATE, Code, Deferred, Frame
-from kmc.tla.run.hidden_ways import refuse_function_argument
+from kmc.tla.run.hidden_ways import refuse_changed_argument, refuse_function_argument
 from kmc.tla.run.lazy import DEPTH_MAX
 from kmc.tla.run.scopes import FrameLayout, LocalDefinition, Mode, RunScope, Slot, Substitute, Unit
 from kmc.tla.values.failures import endless_recursion
@@ -335,7 +335,8 @@ def open_unit(
     """Make the unit of a recursive definition that uses bindings around it; return it and the scope of its body."""
     local = scope.locals.get(definition)
     base = scope.layout.size
-    unit = Unit(definition, base, FrameLayout(base), substituted)
+    given = {parameter: argument for parameter, (argument, _) in zip(definition.parameters, arguments, strict=True)}
+    unit = Unit(definition, base, FrameLayout(base), substituted, given)
     home = local.scope if local is not None else RunScope(unit.layout, scope.mode)
     meanings = _parameter_slots(definition, unit, scope.mode, substituted)
     for parameter, (argument, where) in zip(definition.parameters, arguments, strict=True):
@@ -370,7 +371,10 @@ def call(compiler: NodeCompiler, unit: Unit, arguments: tuple[Given, ...], scope
 
 
 def argument_makers(compiler: NodeCompiler, unit: Unit, arguments: tuple[Given, ...], scope: RunScope) -> list[Made]:
-    """Compile the arguments of a unit that are not substituted."""
+    """Compile the arguments of a unit that are not substituted; SpecError where a recursive call changes others."""
+    for name, (argument, _) in zip(unit.definition.parameters, arguments, strict=True):
+        if name in unit.substituted and not (argument is unit.given[name] or is_unchanged(argument, name)):
+            refuse_changed_argument(unit.definition.name, name.name, argument.place)
     pairs = zip(unit.definition.parameters, arguments, strict=True)
     return [made(compiler, given[0], given[1].on(scope)) for name, given in pairs if name not in unit.substituted]
 

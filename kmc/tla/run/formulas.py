@@ -74,6 +74,16 @@ def home_of(definition: OperatorDefinition, scope: RunScope) -> RunScope:
     return local.scope.on(scope) if isinstance(local, LocalDefinition) else RunScope(scope.layout, scope.mode)
 
 
+def is_unchanged(argument: Argument, parameter: NameBinding) -> bool:
+    """Return whether the argument of a recursive call is the parameter itself."""
+    match argument:
+        case BoundExpr(binding=binding):
+            return binding is parameter
+        case OperatorReferenceExpr(operator=operator):
+            return operator is parameter
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Followed:
     """An expression behind names, its scope, and whether TLC computes one of the names when it starts."""

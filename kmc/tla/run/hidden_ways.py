@@ -34,5 +34,15 @@ def refuse_function_argument(name: str, place: Span) -> NoReturn:
     )
 
 
+def refuse_changed_argument(operator: str, name: str, place: Span) -> NoReturn:
+    """Raise SpecError KMC024 for a recursive call with another argument that has to be compiled where it is used."""
+    _refuse(
+        f"the recursive operator {operator} is not supported with a parameter {name} that is a formula with several "
+        "ways to be true or reads the next state, and that its recursive calls change",
+        place,
+        f"pass {name} on as it is, or apply {operator} to values of the first state",
+    )
+
+
 def _refuse(message: str, place: Span, advice: str) -> NoReturn:
     raise SpecError("KMC024", message, place, help=advice)

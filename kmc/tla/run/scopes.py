@@ -95,12 +95,16 @@ def _not_yet(*_: object) -> NoReturn:
 
 @dataclass(slots=True, eq=False)
 class Unit:
-    """A definition that runs on frames of its own: `base` slots are copied from the frame that calls it."""
+    """A definition that runs on frames of its own: `base` slots are copied from the frame that calls it.
+
+    `given` are the arguments that it was opened with, of which the `substituted` ones are compiled into it.
+    """
 
     definition: OperatorDefinition
     base: int
     layout: FrameLayout
     substituted: frozenset[NameBinding] = frozenset()
+    given: dict[NameBinding, Argument] = field(default_factory=dict)
     code: Code = _not_yet
     act: Act = _not_yet
     _room: list[None] = field(default_factory=list)

@@ -16,9 +16,19 @@ F == [i \in 1..3 |-> \E j \in 1..2 : j > x]
 First(f) == f[1]
 Init == x = 0 /\ y = 0
 """
+CHANGED = "the recursive operator R is not supported with a parameter v"
 YIELDED = "a function that an expression yields is not supported as a formula with several ways to be true"
 WHOLE = "the parameter f is not supported for a function of formulas with several ways to be true"
 STEPS = {
+    "changed value of the next state": (
+        CHANGED,
+        "RECURSIVE R(_, _)\nR(n, v) == IF n = 0 THEN y' = v ELSE R(n - 1, v + 1)\nNext == x' = 1 /\\ R(2, x')",
+    ),
+    "changed formula": (
+        CHANGED,
+        "RECURSIVE R(_, _)\nR(v, n) == IF n = 0 THEN v ELSE R(v \\/ x < 9, n - 1)\n"
+        "Next == R(x > 9 \\/ x > 8, 2) /\\ x' = 1 /\\ y' = 0",
+    ),
     "IF": (YIELDED, "Next == (IF x = 1 THEN F ELSE F)[2] /\\ UNCHANGED <<x, y>>"),
     "IF passed on": (YIELDED, "Next == First(IF x = 1 THEN F ELSE F) /\\ UNCHANGED <<x, y>>"),
     "function of functions": (
