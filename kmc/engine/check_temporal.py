@@ -131,7 +131,7 @@ class TemporalSearch:
         dropped = lassos.first_dropped([fair.steps for fair in fairness], in_next, end)
         for fair, source in zip(fairness, dropped, strict=True):
             if source is not None:
-                yield cut_fairness(self._model, fair, finder.states([source])[0])
+                yield cut_fairness(self._model, self._problem, fair, finder.states([source])[0])
 
 
 class _Finder(NumberFinder):

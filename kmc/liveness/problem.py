@@ -39,6 +39,7 @@ class TemporalProblem:
     the properties that are TRUE by the constants of the model, such as those over an empty set. `is_realizable` means
     that every finite behaviour has a fair continuation, as long as no constraint drops a step: fairness concerns only
     steps of Next. `specification` is the name of the specification that the behaviours satisfy.
+    `line` writes a state as people read it, unless it is written in the words of the spec.
     """
 
     atoms: tuple[StateAtom, ...]
@@ -51,6 +52,7 @@ class TemporalProblem:
     premises: tuple[Premise, ...] = ()
     is_realizable: bool = True
     specification: str = "Spec"
+    line: Callable[[Any], str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

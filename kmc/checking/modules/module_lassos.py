@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from kmc.checking.modules.checked_module import CheckedModule
 from kmc.checking.modules.module_graph import ModuleGraph
 from kmc.checking.modules.module_lasso_replay import lasso_violation
+from kmc.checking.modules.module_text import state_line
 from kmc.engine.lassos.number_finder import NumberFinder
 from kmc.engine.lassos.search import LassoSearch
 from kmc.lang.tla import shortened
@@ -19,7 +20,6 @@ from kmc.reference.temporal.vacuity import Dropping, vacuous_properties
 from kmc.reference.temporal.verdicts import Tell, TemporalOutcome, judged
 from kmc.result import CutFairness
 from kmc.tla.run.program import State
-from kmc.tla.values.texts import text_of
 
 
 class ModuleFinder(NumberFinder):
@@ -66,9 +66,7 @@ def _cut(module: CheckedModule, problem: TemporalProblem, graph: ModuleGraph) ->
         steps = ((graph.states[source], target) for source, target in graph.dropped)
         first = next((source for source, target in steps if _is_of(formula, source, target)), None)
         if first is not None:
-            named = zip(module.program.model.variables, first, strict=True)
-            line = " /\\ ".join(f"{name} = {text_of(value)}" for name, value in named)
-            yield CutFairness(condition.name, condition.group, shortened(line))
+            yield CutFairness(condition.name, condition.group, shortened(state_line(module.program, first)))
 
 
 def _is_of(formula: Formula, source: State, target: State) -> bool:

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from kmc.checking.modules.checked_module import CheckedModule
+from kmc.checking.modules.module_text import state_line
 from kmc.checking.modules.module_trace import action_of
 from kmc.checking.modules.native_temporal import NativeTemporal
 from kmc.checking.modules.native_translation import NativeTranslation
@@ -31,7 +32,6 @@ from kmc.errors import InternalError, KmcError
 from kmc.tla.run.program import State
 from kmc.tla.temporal.predicates import ModuleStepPredicate
 from kmc.tla.translate.translator import model_place
-from kmc.tla.values.texts import text_of
 
 _WALK_LENGTH = 40
 
@@ -222,8 +222,7 @@ class NativeComparison:
         return f"{times}{action}{' to ' if action else ''}{self._line(state)}{others}"
 
     def _line(self, state: State) -> str:
-        named = zip(self.module.program.model.variables, state, strict=True)
-        return " /\\ ".join(f"{name} = {text_of(value)}" for name, value in named)
+        return state_line(self.module.program, state)
 
     def _refuse(self, what: str, native: str, interpreter: str, state: State | None = None) -> NoReturn:
         """Raise InternalError KMC944 with both values."""

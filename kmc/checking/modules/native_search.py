@@ -20,6 +20,7 @@ from kmc.cache_folder import cache_folder
 from kmc.checking.model_choice import changed, choose_bound
 from kmc.checking.modules.checked_module import CheckedModule
 from kmc.checking.modules.module_search import ModuleSearch
+from kmc.checking.modules.module_text import state_line
 from kmc.checking.modules.native_temporal import NativeTemporal
 from kmc.checking.modules.native_translation import (
     NOT_WIDENED,
@@ -167,7 +168,9 @@ class NativeModuleSearch:
             keep_going=self.keep_going,
             progress=self.progress,
             fingerprint_bits=self.options.fingerprint_bits,
-            problem=self._temporal.of_spec(model),
+            problem=self._temporal.of_spec(
+                model, lambda state: state_line(self.module.program, translation.decoder.state(state))
+            ),
             before_search=partial(compare_with_module, self.module, translation, self._temporal),
         )
 

@@ -7,8 +7,9 @@ and replayed by the module's formulas, as the interpreter's are.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from kmc.checking.modules.checked_module import CheckedModule
 from kmc.checking.modules.module_lasso_replay import find_query, lasso_violation
@@ -52,8 +53,11 @@ class NativeTemporal:
             return ()
         return tuple(one.text for one in _predicates((*self.problem.atoms, *self.problem.step_atoms)))
 
-    def of_spec(self, model: Model) -> TemporalProblem | None:
-        """Return the problem over states of a translated spec: without formulas, which only the module has."""
+    def of_spec(self, model: Model, line: Callable[[Any], str]) -> TemporalProblem | None:
+        """Return the problem over states of a translated spec: without formulas, which only the module has.
+
+        `line` writes such a state in the words of the module.
+        """
         problem = self.problem
         if problem is None:
             return None
@@ -64,6 +68,7 @@ class NativeTemporal:
             step_atoms=tuple(functions[atom_name(STEP_ATOM, index)] for index in range(len(problem.step_atoms))),
             formulas=(),
             assumed=(),
+            line=line,
         )
 
     def error_at(self, module: CheckedModule, state: State) -> EvaluationError | None:

@@ -258,14 +258,18 @@ def _cut(model: Model, problem: TemporalProblem, behaviours: Behaviours) -> Iter
         cut = [target for target in behaviours.cut(source) if _breaks(model, behaviours, source, target)]
         for fair in [fair for fair in waiting if any(behaviours.has_step(fair.steps, source, t) for t in cut)]:
             waiting.remove(fair)
-            yield cut_fairness(model, fair, behaviours.states[source])
+            yield cut_fairness(model, problem, fair, behaviours.states[source])
 
 
-def cut_fairness(model: Model, fair: FairnessCondition, state: State) -> CutFairness:
+def cut_fairness(model: Model, problem: TemporalProblem, fair: FairnessCondition, state: State) -> CutFairness:
     """The report on steps that a constraint drops: the state in one line, cut if it is long."""
+    line = _line_of(model, state) if problem.line is None else problem.line(state)
+    return CutFairness(fair.name, fair.group, shortened(line))
+
+
+def _line_of(model: Model, state: State) -> str:
     variables = encode_state(state, model.spec.variables)
-    line = shortened(" /\\ ".join(f"{name} = {text(value)}" for name, value in variables.items()))
-    return CutFairness(fair.name, fair.group, line)
+    return " /\\ ".join(f"{name} = {text(value)}" for name, value in variables.items())
 
 
 def assumed_fairness(problem: TemporalProblem) -> tuple[AssumedFairness, ...]:

@@ -46,6 +46,7 @@ Cases == []<>(ENABLED (CASE lamp = "on" -> presses' = 1 /\\ presses # 1 [] OTHER
 Divides == (lamp = "on") ~> (6 \\div (presses - 2) > 3)
 Compares == []<>(presses = lamp)
 Steps == <>[][6 \\div (presses' - 2) > 3]_presses
+Few == presses < 3
 Odd == <>(ENABLED (\\A i \\in {presses} : presses' = i))
 ====
 """
@@ -68,7 +69,16 @@ def answers(result: Result) -> tuple[object, ...]:
         back_to = None if cycle is None else cycle.back_to
         lasso = (violation.name, violation.verdict, len(violation.trace), violation.is_step, back_to)
     counts = (result.counters.generated, result.counters.distinct, result.levels) if violation is None else ()
-    return result.exit_status(), lasso, counts, result.properties, result.fairness, result.vacuous, result.bound
+    return (
+        result.exit_status(),
+        lasso,
+        counts,
+        result.properties,
+        result.fairness,
+        result.cut_fairness,
+        result.vacuous,
+        result.bound,
+    )
 
 
 @pytest.mark.parametrize("name", CHOSEN)
@@ -79,7 +89,7 @@ def test_golden_modules_have_the_verdicts_of_the_interpreter(name: str, tmp_path
     assert answers(ours) == answers(theirs)
 
 
-@pytest.mark.parametrize("lines", ["PROPERTIES Lights Tires", "PROPERTY Stays", "PROPERTY Cases"])
+@pytest.mark.parametrize("lines", ["PROPERTIES Lights Tires", "PROPERTY Stays", "PROPERTY Cases\nCONSTRAINT Few"])
 def test_atoms_of_strings_and_enabled_actions_are_translated(lines: str, tmp_path: Path) -> None:
     ours, theirs = (checked(tmp_path, LAMP, CFG + lines, engine) for engine in (Engine.NATIVE, Engine.PYTHON))
     assert answers(ours) == answers(theirs)
@@ -112,7 +122,7 @@ def test_an_atom_that_cannot_be_translated_is_refused_at_its_place(tmp_path: Pat
         checked(tmp_path, LAMP, f"{CFG}PROPERTY Odd", Engine.NATIVE)
     assert refused.value.code == "KMC812"
     assert refused.value.span is not None
-    assert refused.value.span.line == 17
+    assert refused.value.span.line == 18
 
 
 @pytest.mark.parametrize(
