@@ -263,6 +263,12 @@ class Analysis:
                         yield from self._applied_of(argument)
                 yield from wanted - frozenset(conjunct.operator.parameters)
 
+    def reads_value(self, definition: OperatorDefinition, parameter: NameBinding) -> bool:
+        """Return whether a body reads a parameter beside its conjuncts."""
+        assert definition.body is not None
+        conjuncts = sum(name is parameter for name in self._formulas_of(definition.body))
+        return _occurrences(definition.body, parameter) > conjuncts
+
     def reads_whole(self, definition: OperatorDefinition, parameter: NameBinding) -> bool:
         """Return whether a body does more with a parameter than to apply it, through operators."""
         return self._reads_whole(definition.body, parameter, frozenset((definition,)))
@@ -288,6 +294,12 @@ class Analysis:
                     return True
             below = tuple(argument for argument in node.arguments if not isinstance(argument, BoundExpr))
         return any(self._reads_whole(part, name, seen) for part in below)
+
+
+def _occurrences(node: object, name: NameBinding) -> int:
+    if isinstance(node, BoundExpr):
+        return int(node.binding is name)
+    return sum(_occurrences(part, name) for part in parts(node))
 
 
 def _base(node: Argument) -> Iterator[NameBinding]:

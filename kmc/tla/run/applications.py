@@ -29,9 +29,9 @@ from kmc.tla.resolved.nodes import (
     VariableExpr,
 )
 from kmc.tla.run.compiling import NodeCompiler
-from kmc.tla.run.formulas import Given, branching_function, is_unchanged, resolved_operator
+from kmc.tla.run.formulas import Given, branching_function, is_branching_formula, is_unchanged, resolved_operator
 from kmc.tla.run.frames import FIRST_SLOT, NEXT, STATE, Code, Deferred, Frame
-from kmc.tla.run.hidden_ways import refuse_changed_argument, refuse_function_argument
+from kmc.tla.run.hidden_ways import refuse_changed_argument, refuse_function_argument, refuse_read_formula
 from kmc.tla.run.lazy import DEPTH_MAX
 from kmc.tla.run.scopes import FrameLayout, LocalDefinition, Mode, RunScope, Slot, Substitute, Unit
 from kmc.tla.values.failures import endless_recursion
@@ -165,6 +165,12 @@ def substituted_parameters(
             if definition.recursive or compiler.analysis.reads_whole(definition, parameter):
                 refuse_function_argument(parameter.name, argument.place)
             is_enumerated = True
+        elif (
+            is_enumerated
+            and compiler.analysis.reads_value(definition, parameter)
+            and is_branching_formula(compiler, argument, where)
+        ):
+            refuse_read_formula(parameter.name, argument.place)
         if parameter.arity or (parameter in shifted and level) or (is_act and changes) or is_enumerated:
             found.add(parameter)
     return frozenset(found)

@@ -133,6 +133,12 @@ def _is_without_list(compiler: NodeCompiler, domain: Argument, scope: RunScope) 
     return False
 
 
+def is_branching_formula(compiler: NodeCompiler, node: Argument, scope: RunScope) -> bool:
+    """Return whether a formula may have several ways to be true, behind names."""
+    followed = follow(compiler, node, scope).node
+    return not isinstance(followed, BoundExpr) and may_branch(followed)
+
+
 def branching_function(compiler: NodeCompiler, node: Argument, scope: RunScope) -> bool:
     """Return whether a function that TLC keeps lazy may be one of formulas with several ways to be true."""
     followed = follow(compiler, node, scope)

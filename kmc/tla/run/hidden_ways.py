@@ -34,6 +34,16 @@ def refuse_function_argument(name: str, place: Span) -> NoReturn:
     )
 
 
+def refuse_read_formula(name: str, place: Span) -> NoReturn:
+    """Raise SpecError KMC024 for a formula with several ways as an argument that is a conjunct and a value."""
+    _refuse(
+        f"the parameter {name} is not supported for a formula with several ways to be true, since its operator also "
+        f"reads the value of {name}",
+        place,
+        f"pass '(...) = TRUE', which has one way, or let {name} be conjuncts of the operator only",
+    )
+
+
 def refuse_changed_argument(operator: str, name: str, place: Span) -> NoReturn:
     """Raise SpecError KMC024 for a recursive call with another argument that has to be compiled where it is used."""
     _refuse(

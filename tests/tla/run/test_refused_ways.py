@@ -19,6 +19,7 @@ Init == x = 0 /\ y = 0
 CHANGED = "the recursive operator R is not supported with a parameter v"
 YIELDED = "a function that an expression yields is not supported as a formula with several ways to be true"
 WHOLE = "the parameter f is not supported for a function of formulas with several ways to be true"
+READ = "the parameter f is not supported for a formula with several ways to be true, since its operator also reads"
 STEPS = {
     "changed value of the next state": (
         CHANGED,
@@ -41,6 +42,10 @@ STEPS = {
     "passed to an operator that reads it": (
         WHOLE,
         "Q(g) == g = g\nP(f) == Q(f) /\\ f[1]\nNext == P(F) /\\ UNCHANGED <<x, y>>",
+    ),
+    "formula that is a condition too": (
+        READ,
+        "Once(f) == (IF f THEN x' = 1 ELSE x' = 2) /\\ f /\\ y' = y\nNext == Once(x < 3 \\/ x < 4)",
     ),
     "recursion": (
         WHOLE,
@@ -70,6 +75,7 @@ def test_ways_that_depend_on_how_tlc_runs_are_refused(name: str, tmp_path: Path)
     [
         "Next == First(F) = TRUE /\\ x' = 1 /\\ y' = 0",
         "P(f) == DOMAIN f # {} /\\ f[1]\nNext == P([i \\in 1..2 |-> x < i]) /\\ x' = 1 /\\ y' = 0",
+        "Once(f) == (IF f THEN x' = 1 ELSE x' = 2) /\\ f /\\ y' = y\nNext == Once(x < 3)",
         "RECURSIVE R(_, _)\nR(n, v) == IF n = 0 THEN v' = 1 ELSE R(n - 1, v)\nNext == R(2, x) /\\ y' = 0",
         "RECURSIVE R(_, _)\nR(n, v) == IF n = 0 THEN v ELSE R(n - 1, v - 1)\nNext == x' = 1 /\\ y' = R(1, x')",
         "RECURSIVE R(_, _)\nR(n, v) == IF n = 0 THEN y' = v - 1 ELSE R(n - 1, v)\nNext == x' = 1 /\\ R(2, x')",
