@@ -24,11 +24,13 @@ from kmc.lang.types import (
     MessageBagType,
     MessageSetType,
     PairType,
+    RecordMeta,
     RecordType,
     SeqType,
     SetType,
     Type,
     UnionType,
+    parts_of,
 )
 
 _LISTED_MAX = 8
@@ -52,9 +54,11 @@ def value_count(declared: Type) -> int:
         case PairType(IdentType(cls)):
             return len(cls.members) * (len(cls.members) - 1) // 2
         case RecordType(cls):
-            return _capped(sum(prod(map(value_count, shape.fields.values())) for shape in cls.shapes))
+            return _capped(sum(map(_shape_count, cls.shapes)))
         case UnionType(alternatives, optional):
-            return _capped(sum(map(value_count, alternatives)) + optional)
+            parts = parts_of(alternatives)
+            counts = [_shape_count(part) if isinstance(part, RecordMeta) else value_count(part) for part in parts]
+            return _capped(sum(counts) + optional)
         case SetType(element):
             return _power(2, value_count(element))
         case SeqType(element, capacity):
@@ -65,6 +69,10 @@ def value_count(declared: Type) -> int:
             return UNCOUNTED
         case _:
             assert_never(declared)
+
+
+def _shape_count(shape: RecordMeta) -> int:
+    return _capped(prod(map(value_count, shape.fields.values())))
 
 
 def _capped(count: int) -> int:
@@ -144,12 +152,11 @@ def _listed(declared: Type) -> Iterator[Any]:
             yield from (frozenset(pair) for pair in combinations(cls.members, 2))
         case UnionType(alternatives, optional):
             yield from (None,) if optional else ()
-            for alternative in alternatives:
-                yield from members(alternative)
+            for part in parts_of(alternatives):
+                yield from _instances(part) if isinstance(part, RecordMeta) else members(part)
         case RecordType(cls):
             for shape in cls.shapes:
-                for values in product(*map(members, shape.fields.values())):
-                    yield shape(**dict(zip(shape.fields, values, strict=True)))
+                yield from _instances(shape)
         case SetType(element):
             items = members(element)
             for mask in range(1 << len(items)):
@@ -163,6 +170,11 @@ def _listed(declared: Type) -> Iterator[Any]:
                 yield MapValue({k: item for k, option in zip(keys, chosen, strict=True) for item in option})
         case _:
             yield from members(declared)
+
+
+def _instances(shape: Any) -> Iterator[Any]:
+    for values in product(*map(members, shape.fields.values())):
+        yield shape(**dict(zip(shape.fields, values, strict=True)))
 
 
 def describe(declared: Type) -> str:

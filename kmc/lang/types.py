@@ -378,6 +378,11 @@ def _refuse_overlap(alternatives: tuple[Type, ...]) -> None:
 
 
 def shapes_of(messages: tuple[RecordType, ...]) -> Iterator[Any]:
-    """The record classes that may travel in a network of `messages`."""
-    for kind in messages:
-        yield from kind.cls.shapes
+    """The record classes that may travel in a network of `messages`, each once: it may derive from two."""
+    yield from dict.fromkeys(shape for kind in messages for shape in kind.cls.shapes)
+
+
+def parts_of(alternatives: tuple[Type, ...]) -> tuple[Any, ...]:
+    """The alternatives of a union, with the shapes of its record classes, each once: it may derive from two of them."""
+    parts = [kind.cls.shapes if isinstance(kind, RecordType) else (kind,) for kind in alternatives]
+    return tuple(dict.fromkeys(part for several in parts for part in several))

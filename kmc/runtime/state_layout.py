@@ -253,13 +253,12 @@ def union_layout(declared: UnionType | RecordType) -> UnionLayout:
 
 
 def expanded(declared: UnionType | RecordType) -> list[Type]:
-    """The alternatives with every record type replaced by its shapes."""
-    if isinstance(declared, RecordType):
-        return [shape_type(shape) for shape in declared.cls.shapes]
+    """The alternatives with every record type replaced by its shapes, each once."""
+    alternatives = declared.alternatives if isinstance(declared, UnionType) else (declared,)
     types: list[Type] = []
-    for alternative in declared.alternatives:
-        types.extend(expanded(alternative) if isinstance(alternative, RecordType) else [alternative])
-    return types
+    for kind in alternatives:
+        types.extend(map(shape_type, kind.cls.shapes) if isinstance(kind, RecordType) else [kind])
+    return list(dict.fromkeys(types))
 
 
 @dataclass(frozen=True, slots=True)

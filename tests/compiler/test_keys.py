@@ -6,7 +6,7 @@ import ast
 from typing import Any
 
 import pytest
-from support.drawing.values import Base, Role, Server, Slip, Value, record_class
+from support.drawing.values import Base, Father, Mother, Role, Server, Slip, Value, record_class
 
 from kmc.compiler.ir.emit_python import emit_python
 from kmc.compiler.ir.nodes import Const, Function, Load, Module, Return, Store, Var
@@ -40,6 +40,9 @@ KEYS: dict[str, Type] = {
     "sets of sets": SetType(SetType(VALUE)),
     "records": RecordType(Slip),
     "records of two shapes": RecordType(Base),
+    "records of two classes and of one that derives from both": UnionType(
+        (RecordType(Mother), RecordType(Father)), True
+    ),
     "records in records": RecordType(record_class({"base": RecordType(Base), "only": IntType(4, 4), "role": ROLE})),
     "records or sets or none": UnionType((RecordType(Slip), SetType(VALUE), BoolType()), True),
     "sequences": SeqType(UnionType((VALUE,), True), 3),

@@ -5,7 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from support.drawing.values import Base, Id, Role, Server, Slip, Value, VoteRequest, VoteResponse, record_class
+from support.drawing.values import (
+    Base,
+    Father,
+    Id,
+    Mother,
+    Role,
+    Server,
+    Slip,
+    Value,
+    VoteRequest,
+    VoteResponse,
+    record_class,
+)
 
 from kmc.errors import DomainError, SpecError
 from kmc.lang.admission import admitter
@@ -25,7 +37,7 @@ Node = record_class({"epoch": Int(0, 3)}, name="Node")
 NUMBERED = [
     *[Bool, Int(-1, 2), Role, Pair[Server], Opt[Value | Int(0, 1)], Set[Server], Set[Set[Value]], Slip, Base],
     *[Seq[Opt[Value], 2], Seq[Int(3, 3), 4], Map[Slip, Bool], PartialMap[Opt[Value], Bool]],
-    Role | Set[Value] | Seq[Value, 1],
+    *[Role | Set[Value] | Seq[Value, 1], Mother | Father | None],
 ]
 
 

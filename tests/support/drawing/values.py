@@ -59,6 +59,9 @@ Slip: Any = record_class({"number": Int(1, 2), "by": Server | None}, Record, "Sl
 Base: Any = record_class({"who": Value}, Record, "Base", abstract=True)
 Ask: Any = record_class({"pair": PairType(IdentType(Server))}, Base, "Ask")
 Tell: Any = record_class({"seen": SetType(IdentType(Value))}, Base, "Tell")
+Mother: Any = record_class({"who": Value}, Record, "Mother")
+Father: Any = record_class({"who": Value}, Record, "Father")
+Child: Any = RecordMeta("Child", (Mother, Father), {"__annotations__": {"ok": Bool}})
 
 _MESSAGES = tuple(RecordType(cls) for cls in (VoteRequest, VoteResponse, FetchResponse))
 
