@@ -342,7 +342,7 @@ def _set_literal(low: Lowering, items: list[Value], node: Origin) -> Value:
     if all(isinstance(item, Sym | Num | Bool) for item in items):
         kinds = {type_of(item) for item in items}
         declared = kinds.pop()
-        if not kinds and isinstance(items[0], Sym) and declared is not None:
+        if not kinds and isinstance(items[0], Sym) and declared is not None and key_count(declared) <= WORD:
             mask: Expr = x.ZERO
             for item in items:
                 assert isinstance(item, Sym)

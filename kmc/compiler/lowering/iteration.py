@@ -422,9 +422,16 @@ def materialize(low: Lowering, value: Value, node: Origin) -> Value:
     if isinstance(value, SetOp | Chosen):
         return _collected(low, lambda body: each(low, value, body, node, once=False), node) or value
     if isinstance(value, Python) and isinstance(value.object, SymbolMeta):
+        if _is_wide_type(value):
+            return value
         members = value.object.members
         return Packed(SetType(value.object.kmc_type), (x.low_mask(len(members)),))  # type: ignore[attr-defined]  # as below
     return value
+
+
+def _is_wide_type(value: Value) -> bool:
+    """Return whether a value is a type of so many symbols that no mask holds a set of them."""
+    return isinstance(value, Python) and isinstance(value.object, SymbolMeta) and len(value.object.members) > WORD
 
 
 def as_collection(low: Lowering, value: Value, node: Origin) -> Value:
@@ -434,7 +441,7 @@ def as_collection(low: Lowering, value: Value, node: Origin) -> Value:
     if isinstance(value, Comprehension) and isinstance(value.node, ast.GeneratorExp):
         tree = ast.SetComp(value.node.elt, value.node.generators)
         return materialize(low, Comprehension(placed_like(tree, value.node), value.scope), node)
-    if is_collection(value):
+    if is_collection(value) and not _is_wide_type(value):
         return materialize(low, value, node)
     return materialize(low, Comprehension(source, Scope({}, {"items": value})), node)
 

@@ -40,7 +40,7 @@ from kmc.lang.symbols import Symbol
 from kmc.lang.tree import definition_of, lambda_of
 from kmc.lang.types import IntType, MapType, RecordMeta, SeqType, SetType
 from kmc.runtime.codec import value_words
-from kmc.runtime.state_layout import shape_type
+from kmc.runtime.state_layout import WORD, shape_type
 
 
 @dataclass(slots=True)
@@ -74,7 +74,7 @@ def python_value(value: Any) -> Value:
         return Packed(SetType(IntType(low, max(value))), (Const(x.signed(mask)),))
     if isinstance(value, frozenset) and all(isinstance(member, Symbol) for member in value):
         cls: Any = type(next(iter(value)))
-        if all(type(member) is cls for member in value):
+        if all(type(member) is cls for member in value) and len(cls.members) <= WORD:
             return Packed(SetType(cls.kmc_type), (Const(x.signed(sum(1 << member.index for member in value))),))
     return _composite(value)
 
