@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from support.oracles.steps import differences, kernels_in_python, level_states
 from support.specs.small import model_of
 
+from kmc.errors import SpecError
 from kmc.result import Limits
 
 WORLD = f"""
@@ -58,3 +60,10 @@ def test_sets_of_many_symbols_are_those_of_the_interpreter(tmp_path: Path) -> No
     model = model_of(tmp_path, source)
     states = level_states(model, Limits(states=40), at_most=8, seed=1)
     assert list(differences(kernels_in_python(model), states))[:2] == []
+
+
+@pytest.mark.parametrize("goal", ["[FINAL] == [Step]", "FINAL in {Step}", "(FINAL, 1) == (Step, 1)"])
+def test_a_type_inside_of_what_is_compared_is_not_a_set(tmp_path: Path, goal: str) -> None:
+    model = model_of(tmp_path, f"{WORLD}\n\n@spec.reachable\ndef goal(st):\n    return {goal}\n")
+    with pytest.raises(SpecError, match="a comparison with the type Step"):
+        kernels_in_python(model)

@@ -227,6 +227,10 @@ def same(low: Lowering, left: Value, right: Value, node: Origin) -> Expr:
     """1 if two values are equal, whatever they were written as."""
     if isinstance(left, Rec) and isinstance(right, Rec) and left.type == right.type and _has_networks(left.type):
         return _same_states(low, left, right, node)
+    for value in (left, right):
+        if isinstance(value, Python) and isinstance(value.object, SymbolMeta):
+            # To Python a type is not a set; a comparison that shows it at once is KMC256.
+            low.code.refuse(node, f"a comparison with the type {value.object.__name__}", "write set(...) around it")
     left, right = materialize(low, left, node), materialize(low, right, node)
     if isinstance(left, Several) and isinstance(right, Several):
         return _same_tuples(low, left, right, node)
