@@ -13,7 +13,7 @@ from kmc.compiler.ir.nodes import Const, Function, Load, Module, Return, Store, 
 from kmc.compiler.values.code import Code
 from kmc.compiler.values.keys import key_code, key_value
 from kmc.compiler.values.packing import value_words
-from kmc.compiler.values.value import Packed
+from kmc.compiler.values.value import Num, Packed
 from kmc.lang.domains import members
 from kmc.lang.types import (
     BoolType,
@@ -64,6 +64,16 @@ def test_compiled_code_numbers_values_as_they_are_listed(title: str) -> None:
         module.call("value", [(out, 0)], [number])
         assert out == words, value
         assert constant_words(declared, number) == words
+
+
+def test_a_constant_key_of_another_domain_has_the_number_0_behind_a_check_that_fails() -> None:
+    numbers: Type = IntType(0, 3)
+    none = Packed(UnionType((ROLE,), True), (Const(0),))
+    keys: list[tuple[Any, Type]] = [(none, ROLE), (Num(Const(-1), -1, -1), numbers), (Num(Const(4), 4, 4), numbers)]
+    for key, declared in keys:
+        code = Code("number")
+        assert key_code(code, key, declared, ast.parse("m[k]").body[0]) == Const(0)
+        assert len(code.checks) == 1
 
 
 def numbering(declared: Type) -> Any:

@@ -34,6 +34,13 @@ def key_number(code: Code, key: Value, declared: MapType, node: Origin) -> Expr:
 
 def key_code(code: Code, key: Value, declared: Type, node: Origin) -> Expr:
     """The number of a value among the values of its type."""
+    number = _code(code, key, declared, node)
+    if isinstance(number, Const) and not 0 <= number.value < key_count(declared):
+        return x.ZERO  # behind a check that fails: no place is computed from it
+    return number
+
+
+def _code(code: Code, key: Value, declared: Type, node: Origin) -> Expr:
     match declared:
         case PairType():
             return _pair_number(pack(code, key, declared, node)[0], layout_of(declared).bits)
