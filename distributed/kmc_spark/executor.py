@@ -198,10 +198,10 @@ class SparkExecutor:
         if self._is_thin([task.rows for task in tasks]):
             return self._local.seek(source, tasks)
         with self._on_spark():
-            sought = self._rdd(tasks, _rows_of([task.rows for task in tasks])).mapPartitions(
+            lookups = self._rdd(tasks, _rows_of([task.rows for task in tasks])).mapPartitions(
                 partial(remote.seek, self._job, source)
             )
-            found = self._jobs.run(f"level {tasks[0].rows.level - 1}: find states", sought.collect)
+            found = self._jobs.run(f"level {tasks[0].rows.level - 1}: find states", lookups.collect)
         return [records for _, records in sorted(found, key=lambda pair: pair[0])]
 
     def each(self, tasks: Sequence[StoreTask[_Answer]], ended: Callable[[int], None] = lambda _: None) -> list[_Answer]:

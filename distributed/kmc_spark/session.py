@@ -75,7 +75,7 @@ def spark_context(
         fault = not_started(error)  # it calls the JVM
         _end_java()
         raise fault from None
-    except BaseException:
+    except BaseException:  # Ctrl-C too leaves no JVM; it is raised again
         _end_java()
         raise
     try:
@@ -166,7 +166,7 @@ def _ended_if_interrupted() -> Iterator[None]:
     vars(java_gateway)["Popen"] = Begun
     try:
         yield
-    except BaseException:
+    except BaseException:  # as above
         for process in begun:
             # Without a number it did not start.
             if getattr(process, "pid", None) is not None:

@@ -2,8 +2,8 @@
 
 Invariant: a search never waits for the other process, and never ends because of it. A search looks whether the code is
 there. If the process was killed or had no memory, optimising here would end this process in the same way: `lost` says
-so, and there is no code. If it failed for another reason, this process optimises, so that a mistake of LLVM is the same
-error as ever. The process gets the LLVM IR and sends the code in files without a name, and nothing of it remains if
+so, and there is no code. If it failed for another reason, this process optimises, and a mistake of LLVM is reported
+here. The process gets the LLVM IR and sends the code in files without a name, and nothing of it remains if
 this process is killed; it ends within seconds then. It ignores Ctrl-C, which a terminal sends to it too: this process
 decides when it ends.
 """

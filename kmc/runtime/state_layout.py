@@ -71,7 +71,7 @@ def bits_for(count: int) -> int:
 
 
 def is_scalar(declared: Type) -> bool:
-    """Whether a value is laid out as its number: see `scalar_count`."""
+    """Return whether the layout of a value is its number; `scalar_count` counts these."""
     return isinstance(declared, BoolType | IntType | EnumType | IdentType)
 
 

@@ -170,8 +170,9 @@ def check_names(names: Iterable[str], table: VariableTable) -> None:
 
 
 def decode_variable(tree: Tla, variable: Variable, state_class: RecordMeta, table: VariableTable) -> Any:
-    """What a variable says of a state: the value of its field or, of a field of the records in a map, its values by
-    key. TraceError when it is outside the domain.
+    """Decode a variable: return the value of its field or, for a field of the records in a map, the values by key.
+
+    TraceError when it is outside the domain.
     """
     declared = state_class.fields[variable.field]
     try:

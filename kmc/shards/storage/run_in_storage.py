@@ -72,7 +72,7 @@ class StoredRun:
 
     @property
     def is_removed(self) -> bool:
-        """Whether the run has ended, and a process removed its files or began to."""
+        """Return whether the run has ended, and a process has removed its files or begun to."""
         return self.ended and self.control.read(_ENDED) == _REMOVED
 
     def manifest(self) -> RunManifest | None:

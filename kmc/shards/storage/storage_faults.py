@@ -14,7 +14,7 @@ from kmc.errors import SystemFault
 
 
 class Trouble(Enum):
-    """What is wrong with a storage."""
+    """The kinds of failure of a storage."""
 
     BUSY = "busy"
     LOST = "lost"

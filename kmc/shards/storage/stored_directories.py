@@ -62,7 +62,7 @@ def adopted(path: Path, address: str) -> RunDirectory:
     """A new folder for the run at an address, which no folder here has; `continue_in_storage` comes next."""
     stored = StoredRun(address)
     if stored.is_removed:
-        # Whoever removed it may have died on the way.
+        # The process that removed it may have ended before it was done.
         RunInStorage(address, path / _CACHE).resumed()
     manifest = None if stored.ended else stored.manifest()
     if manifest is None:
