@@ -2,8 +2,8 @@
 
 An action is a generator function `(state, parameters...)`; each `yield` is one successor and counts once, as TLC
 counts. Its parameters range over types; a receiving action also has a message as its parameter, once per deliverable
-message of its type, and may name fields of the message as parameters. (action, arguments) is the unit of fairness,
-coverage, conformance and trace labels.
+message of its type, and a parameter that is bound to a field of the message has the field's value. (action, arguments)
+is the unit of fairness, coverage, conformance and trace labels.
 """
 
 from __future__ import annotations
@@ -70,6 +70,24 @@ class Action:
     def instances(self) -> tuple[Arguments, ...]:
         """All combinations of arguments, in the order of the parameters; SpecError for a type that is not listed."""
         return tuple(product(*(members(parameter.type) for parameter in self.parameters)))
+
+    def arguments_with(self, message: Any) -> Iterator[Arguments]:
+        """All arguments with which a receiving action receives `message`."""
+        return product(
+            *(
+                members(parameter.type)
+                if parameter.message_field is None
+                else (getattr(message, parameter.message_field),)
+                for parameter in self.parameters
+            )
+        )
+
+    def receives_with(self, message: Any, arguments: Arguments) -> bool:
+        """Return whether the parameters that are bound to fields of `message` have its values in `arguments`."""
+        return all(
+            parameter.message_field is None or getattr(message, parameter.message_field) == argument
+            for parameter, argument in zip(self.parameters, arguments, strict=True)
+        )
 
     def label(self, arguments: Arguments) -> str:
         """`BecomeLeader(n1)`, or `Restart` without parameters."""

@@ -7,7 +7,7 @@ which an action fails has no steps, so the result does not depend on the order o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, TypeAlias
@@ -45,14 +45,20 @@ class ActionInstance:
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """The plan to run one action: its argument tuples, or the function that lists its messages, with their bound
-    fields.
+    """The plan to run one action: its argument tuples, or the function that lists its messages, and how a message
+    gives argument tuples: by its bound fields alone, if these are all parameters.
     """
 
     action: Action
     instances: tuple[Arguments, ...]
     receive: Callable[[State], list[Any]] | None
-    bound: tuple[str, ...]
+    bound: tuple[str, ...] | None
+
+    def arguments(self, message: Any) -> Iterable[Arguments]:
+        """The arguments with which the action receives `message`."""
+        if self.bound is None:
+            return self.action.arguments_with(message)
+        return (tuple([getattr(message, field) for field in self.bound]),)
 
 
 class NextStateRelation:
@@ -88,14 +94,14 @@ class NextStateRelation:
                             yield action, arguments, successor
                     continue
                 for message in plan.receive(state):
-                    arguments = tuple([getattr(message, field) for field in plan.bound])
-                    successors = function(state, message, *arguments)
-                    for successor in successors:
-                        if type(successor) is not expected:
-                            raise self._not_a_state(action, successors, successor)
-                        if action.abstractions:
-                            successor = image_of(action.abstractions, successor, self._files)
-                        yield action, arguments, successor
+                    for arguments in plan.arguments(message):
+                        successors = function(state, message, *arguments)
+                        for successor in successors:
+                            if type(successor) is not expected:
+                                raise self._not_a_state(action, successors, successor)
+                            if action.abstractions:
+                                successor = image_of(action.abstractions, successor, self._files)
+                            yield action, arguments, successor
             except Exception as error:
                 raise self._blamed(error, action, arguments) from error
 
@@ -114,14 +120,14 @@ class NextStateRelation:
         return errors
 
     def instances(self, state: State) -> Iterator[ActionInstance]:
-        """All instances that `steps` tries in `state`, enabled or not; a receiving action has one for each message."""
+        """All instances that `steps` tries in `state`, enabled or not; a receiving action has some for each message."""
         for plan in self._plans:
             if plan.receive is None:
                 yield from (ActionInstance(plan.action, arguments) for arguments in plan.instances)
             else:
                 for message in plan.receive(state):
-                    bound = tuple(getattr(message, field) for field in plan.bound)
-                    yield ActionInstance(plan.action, bound, message)
+                    for arguments in plan.arguments(message):
+                        yield ActionInstance(plan.action, arguments, message)
 
     def successors(self, instance: ActionInstance, state: State, at_most: int | None = None) -> list[State]:
         """The successors of `state` by one instance, one for each way and `at_most` of them; errors as of `steps`."""
@@ -168,4 +174,5 @@ def _plan(action: Action) -> _Plan:
         messages: list[Any] = network(state).deliverable(message_class)
         return messages
 
-    return _Plan(action, (), receive, tuple(p.message_field for p in action.parameters if p.message_field is not None))
+    bound = tuple(p.message_field for p in action.parameters if p.message_field is not None)
+    return _Plan(action, (), receive, bound if len(bound) == len(action.parameters) else None)

@@ -120,24 +120,31 @@ class _Builder:
     def _plain(self, index: int, action: Action) -> str:
         low = self.lowering(action.span.path)
         self.bases(low, "cur")
-        self._choose(low, index, action, self.state("cur"), {})
+        self._choose(low, index, action, self.state("cur"), {}, {})
         return self._finish(low, f"{self.prefix}action_{index}", ("limit", "pos", "count"))
 
-    def _choose(self, low: Lowering, index: int, action: Action, state: Rec, arguments: dict[str, Value]) -> None:
-        """Lower an action for all values of the parameters that have no argument yet."""
+    def _choose(
+        self,
+        low: Lowering,
+        index: int,
+        action: Action,
+        state: Rec,
+        message: dict[str, Value],
+        arguments: dict[str, Value],
+    ) -> None:
+        """Lower an action for all values of the parameters that have no argument yet; `message` is what it receives."""
         # Not a function inside of `_plain`: it would hold itself, and thus all kernels until garbage is collected.
-        if len(arguments) == len(action.parameters):
+        parameter = next((one for one in action.parameters if one.name not in arguments), None)
+        if parameter is None:
             self._writer(low, action, state, self._number(low, index, action, arguments))
-            self._body(low, action, arguments, state)
+            self._body(low, action, {**message, **arguments}, state)
             return
-        parameter = action.parameters[len(arguments)]
+        name, declared = parameter.name, parameter.type
         low.code.count_up(
             x.ZERO,
-            Const(len(members(parameter.type))),
-            lambda i: self._choose(
-                low, index, action, state, {**arguments, parameter.name: key_value(parameter.type, i)}
-            ),
-            stem=parameter.name,
+            Const(len(members(declared))),
+            lambda i: self._choose(low, index, action, state, message, {**arguments, name: key_value(declared, i)}),
+            stem=name,
         )
 
     def _receiving(self, index: int, action: Action, shape: object) -> str:
@@ -147,14 +154,12 @@ class _Builder:
         network = [name for name, _ in self.row.networks].index(action.network or "")
         message = received(low, "cur", network, Var("index"), shape)
         bound = {
-            parameter.name: low.kept(
-                field(low.code, message, parameter.message_field or "", definition(action.function))
-            )
+            parameter.name: low.kept(field(low.code, message, parameter.message_field, definition(action.function)))
             for parameter in action.parameters
+            if parameter.message_field is not None
         }
         first = list(definition(action.function).args.args)[1].arg
-        self._writer(low, action, state, self._number(low, index, action, bound))
-        self._body(low, action, {first: message, **bound}, state)
+        self._choose(low, index, action, state, {first: message}, bound)
         name = f"{self.prefix}action_{index}_{getattr(shape, '__name__', '')}"
         return self._finish(low, name, ("limit", "pos", "count", "index"))
 

@@ -125,12 +125,12 @@ class Record:
     def items(self) -> Iterator[tuple[str, Any]]: ...
 
 class Message(Record):
-    """A record that travels; `source` and `dest` name the fields that hold its sender and its receiver."""
+    """A record that travels; `source` and `dest` name the fields that hold its sender and its receiver, if any."""
 
-    source_field: ClassVar[str]
-    dest_field: ClassVar[str]
+    source_field: ClassVar[str | None]
+    dest_field: ClassVar[str | None]
     def __init_subclass__(
-        cls, *, abstract: bool = False, tag: str | None = None, source: str = "source", dest: str = "dest"
+        cls, *, abstract: bool = False, tag: str | None = None, source: str | None = "source", dest: str | None = "dest"
     ) -> None: ...
 
 class IdentSet:

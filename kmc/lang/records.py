@@ -143,7 +143,7 @@ class Record(tuple[Any, ...], metaclass=RecordMeta, root=True):
         raise SpecError("KMC150", f"the type {cls.__name__} takes nothing in brackets", help=f"write {cls.__name__}")
 
     @classmethod
-    def _declare(cls, message: dict[str, str]) -> None:
+    def _declare(cls, message: dict[str, str | None]) -> None:
         """Install the fields, and take the class options of a message; a plain record has none."""
         _install_fields(cls)
         if message:
@@ -153,8 +153,8 @@ class Record(tuple[Any, ...], metaclass=RecordMeta, root=True):
 
 
 _MISSING_END = (
-    "a message without a {end} has {field}: Opt[TYPE], which is None "
-    "(docs/language.md, Messages without a sender or a receiver)"
+    "a message that never has a {end} is a class M(Message, {end}=None); one that has none at times has "
+    "{field}: Opt[TYPE], which is None (docs/language.md, Messages without a sender or a receiver)"
 )
 
 
@@ -164,16 +164,17 @@ State: TypeAlias = Record
 
 class Message(Record, root=True):
     """A record that travels: `class VoteRequest(Message, source="source", dest="dest")` names the two fields that
-    hold its sender and its receiver. Shapes of one message type derive from a common base and share its tag."""
+    hold its sender and its receiver; an end that messages of the class never have is None. Shapes of one message type
+    derive from a common base and share its tag."""
 
-    source_field: ClassVar[str]
-    dest_field: ClassVar[str]
+    source_field: ClassVar[str | None]
+    dest_field: ClassVar[str | None]
 
     @classmethod
-    def _declare(cls, message: dict[str, str]) -> None:
-        for end, default in (("source", "source"), ("dest", "dest")):
-            field = message.pop(end, getattr(cls, f"{end}_field", default))
-            if field not in cls.fields:
+    def _declare(cls, message: dict[str, str | None]) -> None:
+        for end in ("source", "dest"):
+            field = message.pop(end, getattr(cls, f"{end}_field", end))
+            if field is not None and field not in cls.fields:
                 message_text = f"message {cls.__name__} has no field '{field}' to name its {end}"
                 written = f'class {cls.__name__}(Message, {end}="<field>")'
                 raise SpecError(

@@ -233,7 +233,7 @@ class RecordMeta(type):
         abstract: bool = False,
         tag: str | None = None,
         root: bool = False,
-        **message: str,
+        **message: str | None,
     ) -> RecordMeta:
         cls = super().__new__(mcs, name, bases, {**namespace, "__slots__": ()})
         if root:

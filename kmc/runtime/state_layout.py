@@ -208,12 +208,13 @@ def place_fields(fields: dict[str, Type]) -> RecordLayout:
 def record_layout(cls: RecordMeta | ExactShape) -> RecordLayout:
     """The layout of one record shape.
 
-    Source and destination of a message come first, so that all messages of a network have them at the same place.
+    Source and destination of a message come first, so that all messages that have them have them at the same place.
     """
     shape = cls.shape if isinstance(cls, ExactShape) else cls
     outermost = [base for base in shape.__mro__ if isinstance(base, RecordMeta) and base.fields][-1:]
     ends = [end for base in outermost if issubclass(base, Message) for end in (base.source_field, base.dest_field)]
-    return place_fields({name: cls.fields[name] for name in dict.fromkeys([*ends, *cls.fields])})
+    first = [end for end in ends if end is not None]
+    return place_fields({name: cls.fields[name] for name in dict.fromkeys([*first, *cls.fields])})
 
 
 @dataclass(frozen=True, slots=True)

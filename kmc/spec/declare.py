@@ -37,7 +37,7 @@ from kmc.lang.naming import camel_case
 from kmc.lang.records import Message
 from kmc.lang.showing import shown
 from kmc.lang.tree import definition_of
-from kmc.lang.types import IdentMeta, RecordMeta, as_type
+from kmc.lang.types import IdentMeta, RecordMeta, RecordType, UnionType, as_type
 from kmc.liveness.formulas import Formula, Specification, TemporalProperty
 from kmc.liveness.vocabulary import as_formula
 from kmc.spec.places import span_of
@@ -171,7 +171,8 @@ class SpecFacade:
         """`@spec.receive(VoteRequest, s="dest")`: a generator `(state, message, s)` for each deliverable message.
 
         `network` names the field of the state to receive from, by default the first network that holds the
-        message; each binding makes a field of the message a parameter of the action. `in_tla` as for `@spec.action`.
+        message; each binding makes a field of the message a parameter of the action. A parameter that has a type and
+        no binding ranges over the type, as those of `@spec.action`. `in_tla` as for `@spec.action`.
         """
 
         def register(function: F) -> F:
@@ -399,6 +400,9 @@ def _register_action(
         needed = "a state" if message is None else "a state and a message"
         usage = f"write def {function.__name__}({'st' if message is None else 'st, m'})"
         raise SpecError("KMC177", f"{function.__name__} takes {needed}", span, help=usage)
+    if message is not None and not _may_be_message(function.__annotations__.get(names[1], message)):
+        advice = f"the message comes after the state: def {function.__name__}({names[0]}, m, ...)"
+        raise SpecError("KMC177", f"{function.__name__} takes a state and a message", span, help=advice)
     _require_names(span, *bindings.values(), *(name for name in (title, network) if name is not None))
     if not isinstance(fair, Fairness):
         raise SpecError("KMC168", f"fairness is not {shown(fair)}", span, help="write fair=WEAK or fair=STRONG")
@@ -418,6 +422,11 @@ def _register_action(
     )
 
 
+def _may_be_message(annotation: Any) -> bool:
+    declared = as_type(annotation, "the message")
+    return isinstance(declared, RecordType | UnionType)
+
+
 def _binding_span(function: Callable[..., Any], name: str) -> Span | None:
     """The place where the decorator `@spec.receive(...)` binds a parameter: the value behind `name=`."""
     code, definition = function.__code__, definition_of(function)
@@ -430,23 +439,8 @@ def _binding_span(function: Callable[..., Any], name: str) -> Span | None:
 def _parameter(
     function: Callable[..., Any], name: str, message: RecordMeta | None, bindings: Mapping[str, str], span: Span
 ) -> Parameter:
-    if message is not None:
-        bound = bindings.get(name)
-        if bound is None:
-            advice = f'write @spec.receive({message.__name__}, {name}="dest")'
-            state, *others = function.__code__.co_varnames[: function.__code__.co_argcount]
-            if others[0] in bindings:
-                names = ", ".join([state, name, *(other for other in others if other != name)])
-                advice = f"the message comes after the state: def {function.__name__}({names})"
-            raise SpecError("KMC179", f"parameter '{name}' is bound to no field of the message", span, advice)
-        if bound not in message.fields:
-            raise SpecError(
-                "KMC179",
-                f"{message.__name__} has no field '{bound}'",
-                _binding_span(function, name) or span,
-                did_you_mean(bound, message.fields),
-            )
-        return Parameter(name, message.fields[bound], bound)
+    if message is not None and (name in bindings or name not in function.__annotations__):
+        return _bound_parameter(function, name, message, bindings, span)
     if name not in function.__annotations__:
         advice = f"write {name}: TYPE, where TYPE says what it ranges over, such as a constant that is a set"
         raise SpecError("KMC180", f"parameter '{name}' of {function.__name__} has no type", span, advice)
@@ -456,6 +450,28 @@ def _parameter(
     except SpecError as error:
         raise error.at(span).noting(f"parameter '{name}' of {function.__name__}") from None
     return Parameter(name, declared)
+
+
+def _bound_parameter(
+    function: Callable[..., Any], name: str, message: RecordMeta, bindings: Mapping[str, str], span: Span
+) -> Parameter:
+    """The parameter of a receiving action that is a field of its message."""
+    bound = bindings.get(name)
+    if bound is None:
+        ends = (getattr(message, "dest_field", None), getattr(message, "source_field", None))
+        field = next((field for field in (*ends, *message.fields) if field is not None), "FIELD")
+        advice = f'write @spec.receive({message.__name__}, {name}="{field}"), or {name}: TYPE for any value of a type'
+        state, *others = function.__code__.co_varnames[: function.__code__.co_argcount]
+        if others[0] in {*bindings, *function.__annotations__}:
+            names = ", ".join([state, name, *(other for other in others if other != name)])
+            advice = f"the message comes after the state: def {function.__name__}({names})"
+        raise SpecError("KMC179", f"parameter '{name}' is bound to no field of the message", span, advice)
+    if bound not in message.fields:
+        message_text = f"{message.__name__} has no field '{bound}'"
+        raise SpecError(
+            "KMC179", message_text, _binding_span(function, name) or span, did_you_mean(bound, message.fields)
+        )
+    return Parameter(name, message.fields[bound], bound)
 
 
 spec = SpecFacade()

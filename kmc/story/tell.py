@@ -118,7 +118,7 @@ class Teller:
         return StoryStep(
             number=number,
             action=step.action,
-            label=_label(step, number, arguments, incoming),
+            label=_label(step, number, arguments, incoming, action),
             arguments=arguments,
             actor=None
             if before is None
@@ -175,9 +175,22 @@ class Teller:
         return (*changes_between(old, new, self._compared, self._processes.at), *(c for c in kept if c.new is None))
 
 
-def _label(step: TraceStep, number: int, arguments: tuple[tuple[str, str], ...], received: SentMessage | None) -> str:
+def _label(
+    step: TraceStep,
+    number: int,
+    arguments: tuple[tuple[str, str], ...],
+    received: SentMessage | None,
+    action: Action | None,
+) -> str:
     if step.action is None:
         return "Initial state" if number == 1 else step.label
-    if received is not None:
-        return step.action + received.brief.removeprefix(received.kind)
-    return f"{step.action}({', '.join(value for _, value in arguments)})" if arguments else step.action
+    if received is None or action is None:
+        return _with_arguments(step.action, [value for _, value in arguments])
+    # The message says the others itself.
+    free = {parameter.name for parameter in action.parameters if parameter.message_field is None}
+    head = _with_arguments(step.action, [value for name, value in arguments if name in free])
+    return head + received.brief.removeprefix(received.kind)
+
+
+def _with_arguments(action: str, values: Sequence[str]) -> str:
+    return f"{action}({', '.join(values)})" if values else action

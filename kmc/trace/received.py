@@ -14,10 +14,8 @@ def received_message(action: Action | None, before: State, arguments: tuple[Any,
     """The least message whose reception by `action` leads from `before` to `after`; None for other actions."""
     if action is None or action.message is None or action.network is None:
         return None
-    bound = [p.message_field for p in action.parameters if p.message_field is not None]
     for message in ordered(frozenset(getattr(before, action.network).deliverable(action.message))):
-        taken = tuple(getattr(message, name) for name in bound) == arguments
-        if taken and _leads(action, before, message, arguments, after):
+        if action.receives_with(message, arguments) and _leads(action, before, message, arguments, after):
             return message
     return None
 

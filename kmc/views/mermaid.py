@@ -61,7 +61,7 @@ class _Drawn:
     def step(self, step: StoryStep, title: str = "") -> Iterator[str]:
         """The message that a step receives, what happens, and the messages that it loses."""
         if step.received is not None:
-            yield from self._arrow(step.received, "->>")
+            yield from self._arrow(step.received, "->>", step)
         remark = "" if step.matters else " (does not matter)"
         lines = [title or f"{step.number} {step.label}{remark}", *change_texts(self._story, step)[:_CHANGES_MAX]]
         more = len(step.changes) - _CHANGES_MAX
@@ -70,11 +70,11 @@ class _Drawn:
         over = self._names.get(step.actor or "", _SYSTEM)
         yield f"Note over {over}: {'<br/>'.join(map(_escaped, lines))}"
         for number in step.lost:
-            yield from self._arrow(number, "-x")
+            yield from self._arrow(number, "-x", step)
 
-    def _arrow(self, number: int, arrow: str) -> Iterator[str]:
+    def _arrow(self, number: int, arrow: str, step: StoryStep) -> Iterator[str]:
         message = self._story.message(number)
-        source, dest = (self._names.get(end or "") for end in (message.source, message.dest))
+        source, dest = (self._names.get(end or "") for end in self._story.arrow(message, step))
         if source is not None and dest is not None:
             lost = ", lost" if arrow == "-x" else ""
             yield f"{source}{arrow}{dest}: {_escaped(f'{self._brief(number)} (sent in state {message.sent_at}{lost})')}"

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from kmc.lang.tla import Tla
 from kmc.story.parts.in_words import in_words
+from kmc.story.parts.network import arrow_text
 from kmc.story.parts.story import SentMessage
 from kmc.text_lines import DIM, TextLine, TextPiece, wrapped
 from kmc.trace.trees import identity
@@ -38,17 +39,9 @@ class MessageNames:
         return next((m for m, _, known in self._newest if known == wanted and m.sent_at <= number), None)
 
 
-def ends_text(message: SentMessage) -> str:
-    """`n1 -> n2`; empty for a message without ends."""
-    ends = (message.source, message.dest)
-    if ends == (None, None):
-        return ""
-    return f"{message.source or '?'} -> {message.dest or '?'}"
-
-
 def message_pieces(message: SentMessage, names: MessageNames) -> list[TextPiece]:
     """`m3 RequestVoteRequest n1 -> n2: epoch 2, lastLogEpoch 1`, the whole message."""
-    head = " ".join(filter(None, (message.name, message.kind, ends_text(message))))
+    head = " ".join(filter(None, (message.name, message.kind, arrow_text(message.source, message.dest))))
     # With its own number, a field that holds an equal message would be replaced by that number.
     before = message.sent_at - 1
     fields = ", ".join(f"{name} {names.of_text(value, before)}" for name, value in message.fields)

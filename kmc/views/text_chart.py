@@ -64,6 +64,15 @@ def _legend(shown: ShownStory) -> Iterator[TextLine]:
         yield from wrapped(pieces, shown.width, indent=2, hanging=6)
 
 
+def _arrows(shown: ShownStory) -> Iterator[tuple[str, tuple[str | None, str | None]]]:
+    """The names of the messages that the steps receive or lose, with the ends of their arrows."""
+    for step in shown.steps:
+        for number in (step.received, *step.lost):
+            if number is not None:
+                message = shown.story.message(number)
+                yield message.name, shown.story.arrow(message, step)
+
+
 def _end_of(message: SentMessage) -> str:
     if message.lost_at is not None:
         return f"lost in step {message.lost_at}"
@@ -82,7 +91,7 @@ class _Chart:
         self._spacing = max(least, min(room, max(len(lane) + 2 for lane in lanes)))
         self._margin = margin
         self._places = {lane: 1 + index * self._spacing for index, lane in enumerate(lanes)}
-        own = [message.name for message in shown.story.messages if message.source == message.dest == lanes[-1]]
+        own = [name for name, ends in _arrows(shown) if set(ends) == {lanes[-1]}]
         self._width = self._spacing * (len(lanes) - 1) + max(4, *(3 + len(name) for name in own), 0)
         # Too many processes for labels at the right: these follow below.
         self._beside = shown.width - margin - self._width - 1
@@ -115,14 +124,14 @@ class _Chart:
         """The row of a step, and one for each message that is lost with it."""
         message = self._shown.story.message(step.received) if step.received is not None else None
         row = self._row(step.actor)
-        if message is not None and self._is_drawn(message):
-            row = self._arrow(row, message, is_lost=False)
+        if message is not None:
+            row = self._arrow(row, message, step)
         yield from self._labelled(step, row)
         for number in step.lost:
             lost = self._shown.story.message(number)
             bracket = inner_gutter(self._shown, step.number)
             start = [*bracket, TextPiece(" " * (self._margin - sum(len(p.text) for p in bracket)))]
-            drawn = self._arrow(self._row(None), lost, is_lost=True) if self._is_drawn(lost) else self._row(None)
+            drawn = self._arrow(self._row(None), lost, step)
             yield line(*fitted([*start, *drawn, TextPiece(f" loses {lost.name}", BAD)], self._shown.width))
 
     def _labelled(self, step: StoryStep, row: Sequence[TextPiece]) -> Iterator[TextLine]:
@@ -150,9 +159,14 @@ class _Chart:
             row[column] = TextPiece("*", self._tone(lane)) if lane == actor else TextPiece("|", DIM)
         return row
 
-    def _arrow(self, row: list[TextPiece], message: SentMessage, *, is_lost: bool) -> list[TextPiece]:
-        source, dest = self._places[str(message.source)], self._places[str(message.dest)]
-        tone = BAD if is_lost else self._tone(str(message.source))
+    def _arrow(self, row: list[TextPiece], message: SentMessage, step: StoryStep) -> list[TextPiece]:
+        """The row with the message that the step receives or loses, unless one of its ends has no column."""
+        ends = self._shown.story.arrow(message, step)
+        source, dest = (self._places.get(str(end)) for end in ends)
+        if source is None or dest is None:
+            return row
+        is_lost = message.number in step.lost
+        tone = BAD if is_lost else self._tone(str(ends[0]))
         if source == dest:
             loop = f"x{message.name}" if is_lost else f"<{message.name}"
             return [*row[: dest + 1], *(TextPiece(c, tone) for c in loop), *row[dest + 1 + len(loop) :]]
@@ -167,9 +181,6 @@ class _Chart:
             inner[-tip - 1] = "x" if is_lost else "<"
             inner[0] = " " if is_lost else inner[0]
         return [*row[: low + 1], *(TextPiece(c, tone) for c in inner), *row[high:]]
-
-    def _is_drawn(self, message: SentMessage) -> bool:
-        return message.source in self._places and message.dest in self._places
 
     def _tone(self, lane: str) -> str:
         return lane_tone(self._shown.story.lanes.index(lane))

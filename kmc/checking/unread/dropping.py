@@ -138,7 +138,7 @@ def _without_older(unread: OlderMessages) -> Callable[[Any], Any]:
         def is_kept(message: Any) -> bool:
             if not _is_of(unread.record, message):
                 return True
-            receiver = receivers.get(getattr(message, destination(unread.record)))
+            receiver = receivers.get(getattr(message, str(destination(unread.record))))
             return receiver is None or getattr(message, unread.name) >= getattr(receiver, unread.receiver_field)
 
         if all(map(is_kept, network)):

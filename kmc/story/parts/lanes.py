@@ -1,7 +1,8 @@
 """The processes of a story, and which variables are functions of them.
 
 The types of a spec define its processes: the ends of its messages, and the identifiers that have a record in a map. A
-spec without either has processes all the same: the keys of its maps of records, else the keys that several maps share.
+spec without either has processes all the same: the keys of its maps of records, else the identifiers that receive
+messages without ends, else the keys that several maps share.
 A value of any such type is a process, be it a number, a pair or a record.
 
 Invariant: the name of a process is its value in words, so that the keys of a variable are found by the names of lanes.
@@ -14,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from kmc.actions.action import Action
 from kmc.frontend.loader import Spec
 from kmc.frontend.process_columns import fields_at, holds_sequence
 from kmc.lang.maps import MapValue
@@ -78,7 +80,8 @@ def ends(message: Any) -> tuple[Any, Any]:
     cls: Any = type(message)
     if not isinstance(message, Message):
         return None, None
-    return getattr(message, cls.source_field), getattr(message, cls.dest_field)
+    source, dest = (None if end is None else getattr(message, end) for end in (cls.source_field, cls.dest_field))
+    return source, dest
 
 
 def process_types(spec: Spec) -> frozenset[Type]:
@@ -89,7 +92,15 @@ def process_types(spec: Spec) -> frozenset[Type]:
     shapes = {shape for kind in declared for one in _types_in(kind) for shape in _message_shapes(one)}
     ends = {end for shape in shapes for end in _end_types(shape)}
     ends |= {kind.key for kind in of_records if isinstance(kind.key, IdentType)}
-    return frozenset(ends or {kind.key for kind in of_records if kind.total} or _shared_keys(maps))
+    total = {kind.key for kind in of_records if kind.total}
+    return frozenset(ends or total or _receivers(spec.actions) or _shared_keys(maps))
+
+
+def _receivers(actions: Iterable[Action]) -> set[Type]:
+    """The identifiers that actions name beside a message that they receive: any of them may receive it."""
+    free = [one.type for action in actions if action.message is not None for one in action.parameters
+            if one.message_field is None]  # fmt: skip
+    return {declared for declared in free if isinstance(declared, IdentType)}
 
 
 def _shared_keys(maps: Iterable[MapType]) -> set[Type]:
@@ -107,7 +118,8 @@ def _message_shapes(declared: Type) -> tuple[RecordMeta, ...]:
 
 def _end_types(shape: RecordMeta) -> Iterator[Type]:
     for end in ("source_field", "dest_field"):
-        yield from _alternatives(shape.fields[getattr(shape, end)])
+        field = getattr(shape, end)
+        yield from () if field is None else _alternatives(shape.fields[field])
 
 
 def _alternatives(declared: Type) -> tuple[Type, ...]:

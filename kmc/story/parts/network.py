@@ -94,8 +94,13 @@ class Post:
 
 
 def kind_with_ends(kind: str, source: str | None, dest: str | None) -> str:
-    """`FetchRequest n1 -> n2`, or `? -> n2` without a sender; without both, the kind alone."""
-    return kind if source is None and dest is None else f"{kind} {source or '?'} -> {dest or '?'}"
+    """`FetchRequest n1 -> n2`, or `? -> n2` without a sender, `n1 -> any` without a receiver; the kind without both."""
+    return " ".join(filter(None, (kind, arrow_text(source, dest))))
+
+
+def arrow_text(source: str | None, dest: str | None) -> str:
+    """`n1 -> n2`; empty for a message without ends."""
+    return "" if source is None and dest is None else f"{source or '?'} -> {dest or 'any'}"
 
 
 def brief_of(message: Any, naming: Naming) -> str:

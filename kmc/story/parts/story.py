@@ -45,10 +45,10 @@ class Change:
 class SentMessage:
     """A message that was sent once, `number` counted in the order of sending.
 
-    `fields` omit both ends. `brief` is `FetchRequest n1 -> n2, epoch 2`. `sent_at` is the state in whose network the
-    message first is; `received_at` are the states that its deliveries lead to, `lost_at` the state from which it is
-    gone without a delivery. `gone_at` is the state from which no copy of it is left, None while one can still be
-    delivered. `value` is the whole record, as states hold it.
+    `fields` omit both ends. `brief` is `FetchRequest n1 -> n2, epoch 2`; an end that it does not have is None.
+    `sent_at` is the state in whose network the message first is; `received_at` are the states that its deliveries
+    lead to, `lost_at` the state from which it is gone without a delivery. `gone_at` is the state from which no copy of
+    it is left, None while one can still be delivered. `value` is the whole record, as states hold it.
     """
 
     number: int
@@ -73,12 +73,13 @@ class SentMessage:
 class StoryStep:
     """A state and the step that led to it.
 
-    `label` names the step, with the ends of a message that was received: `HandleBeginQuorumRequest n1 -> n2, epoch 2`.
-    `actor` is the lane that acts, None if no single process does. `received`, `sent` and `lost` are numbers of
-    messages. `doc` is the first line of the action's docstring, `place` its source place (`lock/spec.py:9`). A step
-    that does not matter for the failure has `matters` False, and the reason in `note`. `variables` is the state that
-    the step leads to. `majorities` are lines: which votes the action counted as one. `abstract` is what the step is in
-    the spec that a refinement names: `voting: Vote(a1)`.
+    `label` names the step, with the ends of a message that was received: `HandleBeginQuorumRequest n1 -> n2, epoch 2`,
+    and with the parameters that are not fields of it: `Promise(a1) p1 -> any, epoch 2`. `actor` is the lane that acts,
+    None if no single process does. `received`, `sent` and `lost` are numbers of messages. `doc` is the first line of
+    the action's docstring, `place` its source place (`lock/spec.py:9`). A step that does not matter for the failure
+    has `matters` False, and the reason in `note`. `variables` is the state that the step leads to. `majorities` are
+    lines: which votes the action counted as one. `abstract` is what the step is in the spec that a refinement names:
+    `voting: Vote(a1)`.
     """
 
     number: int
@@ -208,3 +209,15 @@ class Story:
     def message(self, number: int) -> SentMessage:
         """The message with this number."""
         return self.messages[number - 1]
+
+    def arrow(self, message: SentMessage, step: StoryStep) -> tuple[str | None, str | None]:
+        """The processes between which a diagram draws `message`, which `step` receives or loses.
+
+        A message without a receiver goes to the process that receives it, one without ends from the one that sends it.
+        """
+        source, dest = message.source, message.dest
+        if source is None and dest is None:
+            source = self.steps[message.sent_at - 1].actor
+        if dest is None and step.received == message.number:
+            dest = step.actor
+        return source, dest

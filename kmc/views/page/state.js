@@ -58,7 +58,7 @@ const messageButton = (message, view) =>
 
 // What a message says: its ends and its fields.
 kmc.messageParts = (story, message) => [
-  kmc.html("p", { class: "ends" }, message.source === null ? "" : kmc.lane(message.source), " → ", message.dest === null ? "everyone" : kmc.lane(message.dest)),
+  kmc.html("p", { class: "ends" }, message.source === null ? "" : kmc.lane(message.source), " → ", message.dest === null ? "any process" : kmc.lane(message.dest)),
   kmc.html("table", { class: "fields" }, kmc.html("tbody", {}, message.fields.map(([name, text]) => kmc.html("tr", {}, kmc.html("th", { scope: "row" }, name), kmc.html("td", {}, story.named(text)))))),
 ];
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from support.specs.odd_shapes import POOL
+
 ACROSS_DOMAINS = (
     "CONSTANT Server = {s1, s2}",
     """
@@ -353,6 +355,7 @@ def take_nothing(st, m):
 """Records that fill their words, so that the place of a last field of one value is behind them."""
 
 CORNERS = {
+    "pool": ("CONSTANT Server = {s1, s2}", f"from kmc.lang import Pair\n{POOL[0].replace('some', 'Server')}"),
     "tuples": TUPLES,
     "across domains": ACROSS_DOMAINS,
     "equal elements": EQUAL_ELEMENTS,

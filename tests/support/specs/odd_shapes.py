@@ -415,7 +415,75 @@ def Few(st):
 )
 """A name and values that are longer than a line."""
 
+POOL = (
+    """
+some = constant("some", IdentSet(), "s")
+
+
+class Call(Message, source=None, dest=None):
+    dest: Int(0, 1)
+
+
+class Answer(Message, source="by", dest=None):
+    by: some
+    of: Opt[Pair[some]]
+
+
+class Named(Message, dest=None):
+    source: Opt[some]
+
+
+class State(Record):
+    heard: Map[some, Bool]
+    net: MessageSet[Call | Answer | Named]
+    late: MessageBag[Call, 3, 2]
+
+
+@spec.init
+def init():
+    yield State(heard={p: False for p in some}, net=set(), late={})
+
+
+@spec.action
+def call(st):
+    if len(st.late) == 0:
+        yield st.set(net=st.net.send(Call(dest=1)).send(Named(source=None)), late=st.late.add(Call(dest=0)))
+
+
+@spec.receive(Call, network="net", at="dest")
+def answer(st, m, of: Opt[Pair[some]], at, p: some):
+    if not st.heard[p] and (of is None or p in of) and at == 1:
+        yield st.set(heard=st.heard.set(p, True), net=st.net.send(Answer(by=p, of=of)))
+
+
+@spec.receive(Answer, network="net", by="by")
+def lose(st, m, by, side: Bool):
+    if side and m.of is not None and all(st.heard.values()):
+        yield st.set(net=st.net.keep(lambda other: isinstance(other, Call)))
+
+
+@spec.receive(Named)
+def named(st, m, of: Opt[some]):
+    if m.source == of:
+        yield st.set(net=st.net.discard(m))
+
+
+@spec.receive(Call, network="late", n="dest")
+def drain(st, m, k: Int(-1, 1), n):
+    if k < n and st.net == {Call(dest=1)}:
+        yield st.set(late=st.late.take(m))
+
+
+@spec.invariant
+def StillLate(st):
+    return all(count > 0 for _, count in st.late.counts())
+""",
+    "CONSTANT some = {some, dest} INVARIANT StillLate CHECK_DEADLOCK FALSE",
+)
+"""Messages without ends in several networks, received by parameters that are numbers, pairs or nothing."""
+
 SHAPES = {
+    "pool": POOL,
     "stuck at once": STUCK_AT_ONCE,
     "forty": FORTY,
     "no processes present": NO_PROCESSES_PRESENT,

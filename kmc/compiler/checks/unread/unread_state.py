@@ -159,7 +159,10 @@ def _messages(state: RecordMeta, reads: Reads) -> Iterator[Unread]:
                 yield DeliveredMessages(network, cls)
             if not issubclass(cls, Message):
                 continue  # a plain record has no receiver
-            receiver = cls.fields[destination(cls)]
+            end = destination(cls)
+            if end is None:
+                continue
+            receiver = cls.fields[end]
             for receivers, held in state.fields.items():
                 if isinstance(held, MapType) and held.key == receiver and isinstance(held.value, RecordType):
                     for name, other in sorted(reads.compared):
@@ -168,9 +171,9 @@ def _messages(state: RecordMeta, reads: Reads) -> Iterator[Unread]:
                             yield OlderMessages(network, cls, name, receivers, other)
 
 
-def destination(message: Any) -> str:
-    """The field of a message class that names its receiver."""
-    name: str = message.dest_field
+def destination(message: Any) -> str | None:
+    """The field of a message class that names its receiver, if it has one."""
+    name: str | None = message.dest_field
     return name
 
 
