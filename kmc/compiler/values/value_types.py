@@ -117,9 +117,9 @@ def joined_type(first: Type, second: Type) -> Type | None:
             # A mask of other elements than scalars and pairs is not moved to other numbers.
             return SetType(members) if members is not None and is_plain_key(members) else None
         case (RecordType() | UnionType(), _) | (_, RecordType() | UnionType()):
-            return _joined_union(first, second)
+            return joined_union(first, second)
         case _ if is_collection_type(first) != is_collection_type(second):
-            return _joined_union(first, second)
+            return joined_union(first, second)
     return None
 
 
@@ -128,7 +128,8 @@ def is_collection_type(declared: Type) -> bool:
     return isinstance(declared, SetType | PairType | SeqType | MapType)
 
 
-def _joined_union(first: Type, second: Type) -> Type | None:
+def joined_union(first: Type, second: Type) -> Type | None:
+    """The union of the alternatives of two types; None for collections that no type joins."""
     kinds: list[Type] = []
     for kind in (*_kinds(first), *_kinds(second)):
         range_type = next((other for other in kinds if isinstance(other, IntType) and isinstance(kind, IntType)), None)
