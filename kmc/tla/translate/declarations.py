@@ -1,7 +1,6 @@
 """Declarations: shapes as annotations of kmc's language, record classes in an order in which each is known before use.
 
-A bound that was seen in all states of the model is exact. Every other one is a guess: it is rounded up to whole bits,
-with one bit more, and `widening` more where a run found that the guess was too small.
+Numbers in records that are elements of stored sets have the bounds that were seen where other ones are too many.
 """
 
 from __future__ import annotations
@@ -25,44 +24,42 @@ from kmc.tla.shapes.shape import (
 from kmc.tla.translate.literals import class_placeholder
 from kmc.tla.translate.names import field_name, text_of_atom, unique
 from kmc.tla.translate.translation import Translation
+from kmc.tla.translate.universe import ELEMENTS_MAX, Bounds
 
-_SET_MEMBERS_MAX = 64
 _TAGS = ("type", "kind", "tag", "op", "cmd", "command")
-
-
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """How far bounds are trusted: as they were seen, or widened by some bits."""
-
-    are_exact: bool
-    widening: int = 0
-
-    def of(self, shape: NumberShape) -> tuple[int, int]:
-        """Return the bounds of a declared number."""
-        least, greatest = shape.least, shape.greatest
-        if least is None or greatest is None:
-            return self._rounded(0 if least is None else least, 7 if greatest is None else greatest)
-        return (least, greatest) if self.are_exact and not self.widening else self._rounded(least, greatest)
-
-    def _rounded(self, least: int, greatest: int) -> tuple[int, int]:
-        more = self.widening + 1
-        highest = (1 << (max(greatest, 1).bit_length() + more)) - 1
-        return (0 if least >= 0 else -(1 << (-least).bit_length() + more)), highest
-
-    def capacity(self, longest: int | None) -> int:
-        """Return the capacity of a sequence."""
-        seen = max(longest if longest is not None else 1, 1)
-        if self.are_exact and longest is not None and not self.widening:
-            return seen
-        return seen + 1 + 2 * self.widening
 
 
 @dataclass(slots=True)
 class Declarer:
-    """Writes annotations; `places` of numbers and sequences are widened by `bounds`."""
+    """Writes annotations; the numbers in records that are elements of sets may have tight bounds."""
 
     t: Translation
-    bounds: Bounds
+    _tight: frozenset[RecordKey] = frozenset()
+    _is_tight: bool = False
+
+    def __post_init__(self) -> None:
+        fields = [shape for table in self.t.records.fields.values() for shape in table.values()]
+        counted = [element for shape in fields for element in _counted(shape)]
+        for shape in self.t.shapes:
+            is_listed = self.t.is_network(shape) or self.t.is_bag(shape)
+            counted.extend(_counted(shape)[1 if is_listed else 0 :])  # a network and a bag list their elements
+        tight = [element for element in counted if self.t.universe.needs_tight_bounds(element)]
+        self._tight = frozenset(key for element in tight for key in self._classes_within(element))
+
+    @property
+    def _bounds(self) -> Bounds:
+        return self.t.universe.bounds
+
+    def _classes_within(self, shape: Shape) -> set[RecordKey]:
+        """Return the classes of the records in values of a shape, at any depth."""
+        found: set[RecordKey] = set()
+        waiting = _classes_in(shape)
+        while waiting:
+            key = waiting.pop()
+            if key not in found:
+                found.add(key)
+                waiting.extend(self._mentioned(key))
+        return found
 
     def annotation(self, shape: Shape, *, is_variable: bool = False) -> str:
         """Return the annotation of a shape."""
@@ -74,7 +71,7 @@ class Declarer:
             case BooleanShape():
                 return "Bool"
             case NumberShape():
-                least, greatest = self.bounds.of(shape)
+                least, greatest = self._bounds.tight(shape) if self._is_tight else self._bounds.of(shape)
                 return f"Int({least}, {greatest})"
             case AtomShape():
                 return " | ".join(self.t.names.classes(shape))
@@ -83,20 +80,20 @@ class Declarer:
             case SetShape():
                 return self._set(shape, is_variable)
             case SequenceShape():
-                return f"Seq[{self.annotation(shape.element)}, {self.bounds.capacity(shape.longest)}]"
+                return f"Seq[{self.annotation(shape.element)}, {self._bounds.capacity(shape.longest)}]"
             case MapShape():
                 return self._map(shape, is_variable)
 
     def _set(self, shape: SetShape, is_variable: bool) -> str:
-        if is_variable and any(isinstance(plain, RecordShape) for plain in alternatives_of(shape.element)):
+        if is_variable and self.t.is_network(shape):
             return f"MessageSet[{self.annotation(shape.element)}]"
         if isinstance(shape.element, NumberShape):
-            least, greatest = self.bounds.of(shape.element)
-            return f"Set[Int({least}, {min(greatest, least + _SET_MEMBERS_MAX - 1)})]"
+            least, greatest = self._bounds.of(shape.element)
+            return f"Set[Int({least}, {min(greatest, least + ELEMENTS_MAX - 1)})]"
         return f"Set[{self.annotation(shape.element)}]"
 
     def _map(self, shape: MapShape, is_variable: bool) -> str:
-        if isinstance(shape.key, RecordShape) and is_variable:
+        if is_variable and self.t.is_bag(shape):
             return f"MessageBag[{self.annotation(shape.key)}]"
         value = self.annotation(shape.value)
         if shape.domain is not None and isinstance(shape.key, NumberShape):
@@ -119,7 +116,9 @@ class Declarer:
             if key in written:
                 return
             written.add(key)
+            self._is_tight = key in self._tight
             fields = [(name, self.annotation(shape)) for name, shape in self.t.records.fields[key].items()]
+            self._is_tight = False
             for other in self._mentioned(key):
                 write(other)
             base = bases.get(key)
@@ -136,9 +135,11 @@ class Declarer:
     def _write_base(self, index: int, lines: list[str], written: set[object]) -> dict[str, str]:
         keys = sorted(self.t.bases[index], key=str)
         names = set.intersection(*(set(key.fields) for key in keys))
+        self._is_tight = not self._tight.isdisjoint(keys)
         shared = {
             name: self.annotation(self.t.records.field_of(RecordShape(frozenset(keys)), name)) for name in sorted(names)
         }
+        self._is_tight = False
         if index not in written:
             written.add(index)
             lines.extend(["", "", f"class RecordBase{index}_(Record, abstract=True):"])
@@ -147,6 +148,20 @@ class Declarer:
 
     def _mentioned(self, key: RecordKey) -> list[RecordKey]:
         return [other for shape in self.t.records.fields[key].values() for other in _classes_in(shape)]
+
+
+def _counted(shape: Shape) -> list[Shape]:
+    """Return the shapes of the elements of sets and of the keys of functions in values of a shape."""
+    found: list[Shape] = []
+    for plain in alternatives_of(shape):
+        match plain:
+            case SetShape(element):
+                found.extend([element, *_counted(element)])
+            case SequenceShape(element):
+                found.extend(_counted(element))
+            case MapShape(key, value):
+                found.extend([key, *_counted(key), *_counted(value)])
+    return found
 
 
 def _classes_in(shape: Shape) -> list[RecordKey]:

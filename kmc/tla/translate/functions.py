@@ -13,12 +13,14 @@ from kmc.tla.resolved.nodes import (
     BoundExpr,
     BoundRange,
     BuiltinExpr,
+    ExceptExpr,
     Expression,
     FieldAccessExpr,
     FunctionApplicationExpr,
     FunctionConstructorExpr,
     NameBinding,
     NumberExpr,
+    ProductExpr,
     RecordExpr,
     RecursiveFunctionExpr,
     TupleExpr,
@@ -38,19 +40,15 @@ from kmc.tla.shapes.shape import (
     join_all,
     tuple_key,
 )
-from kmc.tla.translate.iteration import choose, iterable
+from kmc.tla.translate.iteration import choose, iterable, loops
 from kmc.tla.translate.literals import record_source, wanted
+from kmc.tla.translate.logic import either
 from kmc.tla.translate.membership import has_length, in_domain
+from kmc.tla.translate.pointwise import is_computed_update
 from kmc.tla.translate.recursion import inner_call, recursive_function
 from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import Delayed, SpecLocal, TranslationScope, TypedSource, head
 from kmc.tla.translate.translation import Translation
-
-
-def is_bag(shape: Shape) -> bool:
-    """Return whether a function is one from records to counts."""
-    return isinstance(shape, MapShape) and isinstance(shape.key, RecordShape)
-
 
 # Constructors
 
@@ -91,8 +89,8 @@ def tuple_(t: Translation, node: TupleExpr, scope: TranslationScope, want: Shape
 def constructor(t: Translation, node: FunctionConstructorExpr, scope: TranslationScope, want: Shape) -> TypedSource:
     r"""Translate `[x \in S |-> e]` to a map, or to a sequence where one is wanted."""
     bound = node.ranges[0]
-    if len(node.ranges) > 1 or bound.is_pattern or len(bound.bindings) > 1:
-        raise refusal("a function of several arguments", node.place)
+    if bound.is_pattern or _has_several(node):
+        return _of_tuples(t, node, scope, want)
     prefix = _prefix(t, node, bound, scope)
     if prefix is not None:
         return prefix
@@ -111,10 +109,26 @@ def constructor(t: Translation, node: FunctionConstructorExpr, scope: Translatio
         scope.bind(((bound.bindings[0], chosen.entry),)),
         as_map.value if isinstance(as_map, MapShape) else NOTHING,
     )
-    keys = t.constant(*head(bound.domain, scope))
-    fixed = frozenset(keys) if isinstance(keys, frozenset) else None
+    fixed = t.listed(bound.domain, scope)
     clauses = " ".join(clause.text for clause in chosen.clauses)
     return TypedSource(f"{{{key.source}: {value.source} {clauses}}}", MapShape(key.shape, value.shape, fixed))
+
+
+def _of_tuples(t: Translation, node: FunctionConstructorExpr, scope: TranslationScope, want: Shape) -> TypedSource:
+    r"""Translate `[x \in S, y \in T |-> e]` and `[<<x, y>> \in S |-> e]` to a map whose keys are tuples."""
+    inside = loops(t, node.ranges, scope)
+    if inside is None:
+        return TypedSource("{}", MapShape(NOTHING, NOTHING, frozenset()))
+    bindings = [binding for bound in node.ranges for binding in bound.bindings]
+    reads = tuple(BoundExpr(place=node.place, binding=binding) for binding in bindings)
+    key = t.value(TupleExpr(place=node.place, items=reads), inside[0], RecordShape(frozenset()))
+    as_map = wanted(want, MapShape)
+    value = t.value(node.body, inside[0], as_map.value if isinstance(as_map, MapShape) else NOTHING)
+    sets = [bound.domain for bound in node.ranges for _ in (bound.bindings[:1] if bound.is_pattern else bound.bindings)]
+    whole = sets[0] if len(sets) == 1 else ProductExpr(place=node.place, sets=tuple(sets))
+    return TypedSource(
+        f"{{{key.source}: {value.source} {inside[1]}}}", MapShape(key.shape, value.shape, t.listed(whole, scope))
+    )
 
 
 def _prefix(
@@ -172,11 +186,39 @@ def application(t: Translation, node: FunctionApplicationExpr, scope: Translatio
             return inner
     if isinstance(function_node, TupleExpr) and isinstance(index, int) and 0 < index <= len(function_node.items):
         return t.value(function_node.items[index - 1], function_scope, want)
-    if isinstance(function_node, FunctionConstructorExpr) and (
-        _has_several(function_node) or t.constant(function_node, function_scope) is None
-    ):
+    if isinstance(function_node, FunctionConstructorExpr) and _is_inlined(t, function_node, function_scope):
         return _constructed(t, function_node, function_scope, Delayed(node.argument, scope), want)
+    if isinstance(function_node, ExceptExpr) and is_computed_update(t, function_node, function_scope):
+        return _updated_at(t, function_node, function_scope, (node.argument, scope), want)
     return applied(t, t.value(function_node, function_scope), node.argument, scope)
+
+
+def _updated_at(
+    t: Translation,
+    node: ExceptExpr,
+    scope: TranslationScope,
+    argument: tuple[Expression, TranslationScope],
+    want: Shape,
+) -> TypedSource:
+    """Translate `[f EXCEPT ![a] = e][b]`: e where b = a, and f[b] elsewhere."""
+    key, at = NameBinding("argument", node.place), NameBinding("at", node.place)
+    read = BoundExpr(place=node.place, binding=key)
+    inside = scope.bind(((key, Delayed(*argument)),))
+    code = t.value(FunctionApplicationExpr(place=node.place, function=node.function, argument=read), inside, want)
+    for update in node.updates:
+        step = Delayed(update.path[0], scope)
+        test = BuiltinExpr(place=node.place, operator="=", arguments=(read, BoundExpr(place=node.place, binding=at)))
+        with_step = inside.bind(((at, step), (update.previous, SpecLocal(code))))
+        new = t.value(update.value, with_step, want)
+        code = either(t.source(test, with_step), new, code)
+    return code
+
+
+def _is_inlined(t: Translation, node: FunctionConstructorExpr, scope: TranslationScope) -> bool:
+    """Return whether an application of a constructed function is its body, and no map is made."""
+    if any(bound.is_pattern for bound in node.ranges):
+        return False
+    return _has_several(node) or t.constant(node, scope) is None
 
 
 def _has_several(node: FunctionConstructorExpr) -> bool:
@@ -188,8 +230,6 @@ def _constructed(
 ) -> TypedSource:
     """Translate a function that is constructed and applied at once to its body for the argument."""
     bindings = [binding for bound in node.ranges for binding in bound.bindings]
-    if any(bound.is_pattern for bound in node.ranges):
-        raise refusal("a function with a tuple pattern", node.place)
     if len(bindings) == 1:
         return _in_its_domain(t, node, scope, [argument], want)
     items, inner = head(argument.expression, argument.scope)
@@ -216,13 +256,15 @@ def applied(t: Translation, function: TypedSource, argument: Expression, scope: 
     """Translate `function[argument]` by the representation of the function."""
     shape = function.shape
     match shape:
-        case MapShape() if is_bag(shape):
+        case MapShape() if t.is_bag(shape):
             message = t.source(argument, scope, shape.key)
             if t.is_element(message, function.source):
                 return TypedSource(f"{function.source}.count({message})", NUMBER)
             return TypedSource(f"count_of({function.source}, {message})", NUMBER)
         case MapShape():
             code = TypedSource(f"{function.source}[{t.source(argument, scope, shape.key)}]", shape.value)
+        case SequenceShape(longest=0):
+            return TypedSource("checked(0, False)", NOTHING)  # the empty function has no value
         case SequenceShape():
             code = TypedSource(f"{function.source}.at({t.source(argument, scope)})", shape.element)
         case RecordShape():
@@ -251,17 +293,17 @@ def extended(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: S
     first, first_scope = head(node.arguments[0], scope)
     right, right_scope = head(node.arguments[1], scope)
     left = t.value(first, first_scope, want)
-    if isinstance(right, BuiltinExpr) and right.operator == ":>" and (is_bag(left.shape) or _is_partial(left.shape)):
+    if isinstance(right, BuiltinExpr) and right.operator == ":>" and (t.is_bag(left.shape) or _is_partial(left.shape)):
         return _with_pair(t, left, right, right_scope, want)
     if isinstance(left.shape, RecordShape) and isinstance(right, RecordExpr):
         return _with_fields(t, left, right, right_scope, node)
-    if isinstance(right, FunctionConstructorExpr) and (is_bag(left.shape) or is_bag(want)):
+    if isinstance(right, FunctionConstructorExpr) and (t.is_bag(left.shape) or t.is_bag(want)):
         return _with_bag(t, left, right, right_scope)
     other = t.value(right, right_scope, left.shape if isinstance(left.shape, MapShape) else want)
     if isinstance(other.shape, MapShape) and not isinstance(left.shape, MapShape):
         # Both sides in one representation: a tuple that is written out is a function here.
         left = t.value(first, first_scope, other.shape)
-    if isinstance(left.shape, MapShape) and isinstance(other.shape, MapShape) and not is_bag(left.shape):
+    if isinstance(left.shape, MapShape) and isinstance(other.shape, MapShape) and not t.is_bag(left.shape):
         known = left.shape.domain is not None and other.shape.domain is not None
         domain = (left.shape.domain or frozenset()) | (other.shape.domain or frozenset())
         whole = join(left.shape, other.shape)
@@ -294,7 +336,7 @@ def _with_pair(
     key_want, value_want = (shape.key, shape.value) if isinstance(shape, MapShape) else (NOTHING, NOTHING)
     key, value = t.value(pair.arguments[0], scope, key_want), t.value(pair.arguments[1], scope, value_want)
     result = join(left.shape, MapShape(key.shape, value.shape))
-    if isinstance(key.shape, RecordShape):
+    if t.is_bag(result):
         if value.source != "1":
             raise refusal("a function of records that begins with another count than 1", pair.place)
         return TypedSource(f"with_message({left.source}, {key.source})", result)
@@ -395,10 +437,7 @@ def concatenation(t: Translation, node: BuiltinExpr, scope: TranslationScope, wa
     r"""Translate `\o`."""
     left, one = _sequence_of(t, node, 0, scope, want)
     right, other = _sequence_of(t, node, 1, scope, join(one, want))
-    local = t.names.fresh("offset")
-    item = f"{left}.at({local}) if {local} <= len({left}) else {right}.at({local} - len({left}))"
-    source = f"[{item} for {local} in range(1, len({left}) + len({right}) + 1)]"
-    return TypedSource(source, SequenceShape(join(one.element, other.element)))
+    return TypedSource(f"({left} + {right})", SequenceShape(join(one.element, other.element)))
 
 
 def selection(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:

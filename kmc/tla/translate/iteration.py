@@ -180,8 +180,8 @@ def _is_plain(value: Value | None) -> bool:
 def _function(
     t: Translation, node: FunctionSetExpr, scope: TranslationScope, name: str, *, is_statement: bool
 ) -> ChosenElement | None:
-    keys = t.constant(*head(node.domain, scope))
-    if not isinstance(keys, frozenset) or not 0 < len(keys) <= _KEYS_MAX:
+    keys = t.listed(node.domain, scope)
+    if keys is None or not 0 < len(keys) <= _KEYS_MAX:
         raise refusal(
             f"a choice from a set of functions, unless it has a constant domain of 1 to {_KEYS_MAX} keys,", node.place
         )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from kmc.errors import Span
 from kmc.lang.naming import camel_case
 from kmc.tla.shapes.shape import Atom
-from kmc.tla.translate.declarations import Bounds, Declarer, class_names
+from kmc.tla.translate.declarations import Declarer, class_names
 from kmc.tla.translate.formatting import formatted
 from kmc.tla.translate.names import ATOM_CLASS
 from kmc.tla.translate.support import functions_used
@@ -37,17 +37,17 @@ class SpecText:
         return "\n".join(self.lines) + "\n"
 
 
-def laid_out(parts: TranslatedParts, bounds: Bounds) -> SpecText:
+def laid_out(parts: TranslatedParts) -> SpecText:
     """Write a translated model as one file."""
-    writer = _Writer(parts, bounds)
+    writer = _Writer(parts)
     return writer.write()
 
 
 class _Writer:
-    def __init__(self, parts: TranslatedParts, bounds: Bounds) -> None:
+    def __init__(self, parts: TranslatedParts) -> None:
         self._parts = parts
         self._t = parts.t
-        self._declarer = Declarer(parts.t, bounds)
+        self._declarer = Declarer(parts.t)
         self._names: dict[str, str] = {}
 
     def write(self) -> SpecText:

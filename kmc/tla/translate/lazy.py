@@ -18,10 +18,14 @@ from kmc.tla.resolved.nodes import (
     Expression,
     FieldAccessExpr,
     FunctionApplicationExpr,
+    FunctionConstructorExpr,
     IfExpr,
+    LambdaExpr,
     LetExpr,
     OperatorDefinition,
+    OperatorReferenceExpr,
     PrimeExpr,
+    RecursiveFunctionExpr,
 )
 from kmc.tla.shapes.shape import MapShape, RecordShape, alternatives_of
 from kmc.tla.translate.facts import children
@@ -38,6 +42,8 @@ def is_total(t: Translation, node: Expression, scope: TranslationScope) -> bool:
 
 
 def _total(t: Translation, node: Argument, scope: TranslationScope, *, is_guarded: bool) -> bool:
+    if isinstance(node, LambdaExpr | OperatorReferenceExpr):
+        return False  # the operator may be applied to anything
     inner, scope = head(node, scope)
     match inner:
         case PrimeExpr() | LetExpr() | ApplyExpr(operator=OperatorDefinition(recursive=True)):
@@ -82,9 +88,11 @@ def _all_parts(node: Argument) -> list[Argument]:
 
 
 def _is_defined(t: Translation, node: FunctionApplicationExpr, scope: TranslationScope) -> bool:
+    if isinstance(head(node.function, scope)[0], FunctionConstructorExpr | RecursiveFunctionExpr):
+        return False  # the argument may be outside of its domain
     shape = t.value(node.function, scope).shape
-    is_bag = isinstance(shape, MapShape) and isinstance(shape.key, RecordShape)
-    return isinstance(shape, RecordShape) or (isinstance(shape, MapShape) and shape.domain is not None and not is_bag)
+    is_map = isinstance(shape, MapShape) and shape.domain is not None and not t.is_bag(shape)
+    return is_map or isinstance(shape, RecordShape)
 
 
 def _compares(t: Translation, node: BuiltinExpr, scope: TranslationScope) -> bool:

@@ -37,6 +37,7 @@ from kmc.tla.shapes.shape import (
 from kmc.tla.translate.iteration import loops
 from kmc.tla.translate.membership import membership
 from kmc.tla.translate.narrowing import guard, operand
+from kmc.tla.translate.pointwise import points_of
 from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import TranslationScope, TypedSource, head
 from kmc.tla.translate.translation import Translation
@@ -148,6 +149,8 @@ def _items(node: Expression, scope: TranslationScope) -> list[tuple[Expression, 
 
 
 def _same(t: Translation, node: Expression, scope: TranslationScope, whole: UnchangedExpr) -> str:
+    if points_of(t, (node, scope), (node, scope)) is not None:
+        return _compared(t, "==", (PrimeExpr(place=whole.place, body=node), scope), (node, scope))
     before = t.source(node, scope)
     with t.priming(whole.place):
         return f"{t.source(node, scope)} == {before}"
@@ -160,8 +163,8 @@ def equality(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: S
     """Translate `=` and `#`."""
     sign = "==" if node.operator == "=" else "!="
     left, right = operand(node, 0), operand(node, 1)
-    if _is_constructor(left, scope) and not _is_constructor(right, scope):
-        left, right = right, left
+    if _is_known(t, left, scope) and not _is_known(t, right, scope):
+        left, right = right, left  # the side that is not written out says how tuples are kept
     joiner = " and " if node.operator == "=" else " or "
     pairs = _item_pairs(left, right, scope)
     if pairs is not None:
@@ -184,6 +187,10 @@ def _compared(
     t: Translation, sign: str, left: tuple[Expression, TranslationScope], right: tuple[Expression, TranslationScope]
 ) -> str:
     place = left[0].place
+    points = points_of(t, left, right)
+    if points is not None:
+        unequal = _compared(t, "!=", points.left, points.right)
+        return f"(count({unequal} {points.clause}) {'==' if sign == '==' else '>'} 0)"
     one = t.value(*left)
     if _is_empty(*right):
         empty = SetShape(NOTHING) if isinstance(head(*right)[0], SetEnumerationExpr) else SequenceShape(NOTHING)
@@ -201,8 +208,10 @@ def _compared(
     return f"({one.source} {sign} {other.source})"
 
 
-def _is_constructor(node: Expression, scope: TranslationScope) -> bool:
-    return isinstance(head(node, scope)[0], TupleExpr | SetEnumerationExpr)
+def _is_known(t: Translation, node: Expression, scope: TranslationScope) -> bool:
+    """Return whether an expression is written as its elements, or constant."""
+    inner, scope = head(node, scope)
+    return isinstance(inner, TupleExpr | SetEnumerationExpr) or t.constant(inner, scope) is not None
 
 
 def _is_empty(node: Expression, scope: TranslationScope) -> bool:

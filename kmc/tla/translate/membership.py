@@ -22,6 +22,7 @@ from kmc.tla.shapes.shape import (
     NUMBER,
     AtomShape,
     MapShape,
+    NumberShape,
     PlainShape,
     RecordKey,
     RecordShape,
@@ -32,9 +33,11 @@ from kmc.tla.shapes.shape import (
 )
 from kmc.tla.translate.iteration import loops
 from kmc.tla.translate.narrowing import guard
+from kmc.tla.translate.pointwise import images_of
 from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import Delayed, SpecLocal, TranslationScope, TypedSource, head
 from kmc.tla.translate.translation import Translation
+from kmc.tla.values.kinds import TlaModelValue
 
 
 def membership(
@@ -68,6 +71,10 @@ def membership(
                 then = membership(t, read, bound, node.then, scope)
             return f"({then} if {test} else {membership(t, read, bound, node.otherwise, scope)})"
         case FunctionSetExpr():
+            computed = images_of(t, (read, bound), t.listed(node.domain, scope))
+            if computed is not None:
+                inside_codomain = membership(t, *computed[0], node.codomain, scope)
+                return f"(count(not {inside_codomain} {computed[1]}) == 0)"
             return _in_functions(t, t.value(read, bound), node, scope)
         case RecordSetExpr():
             return _in_records(t, t.value(read, bound), node, scope)
@@ -103,8 +110,8 @@ def in_domain(
     t: Translation, argument: Argument, scope: TranslationScope, domain: Argument, domain_scope: TranslationScope
 ) -> str:
     r"""Translate `argument \in domain` to a condition, "True" where the shape of the argument says so."""
-    keys, value = t.constant(*head(domain, domain_scope)), t.constant(*head(argument, scope))
-    if isinstance(keys, frozenset):
+    keys, value = t.listed(domain, domain_scope), t.constant(*head(argument, scope))
+    if keys is not None:
         shape = t.value(argument, scope).shape
         if value in keys or (isinstance(shape, AtomShape) and shape.atoms <= keys):
             return "True"
@@ -117,15 +124,16 @@ def _in_builtin(
     code = t.value(element, bound)
     match node.operator, node.arguments:
         case "Int", ():
-            return _only(code, NUMBER, node)
+            return _only(t, code, NUMBER, node)
         case "Nat", ():
-            _only(code, NUMBER, node)
-            return f"({code.source} >= 0)"
+            return _natural(t, code, node)
         case "BOOLEAN", ():
-            return _only(code, BOOLEAN, node)
+            return _only(t, code, BOOLEAN, node)
         case "STRING", ():
             raise refusal("STRING", node.place)
         case "..", (first, last):
+            if _only(t, code, NUMBER, node) != "True":
+                return f"({code.source} in set(range({t.source(first, scope)}, {t.source(last, scope)} + 1)))"
             return f"({t.source(first, scope)} <= {code.source} <= {t.source(last, scope)})"
         case "\\union", (left, right):
             return f"({membership(t, element, bound, left, scope)} or {membership(t, element, bound, right, scope)})"
@@ -165,11 +173,32 @@ def _in_union(
     return f"any({membership(t, element, bound, inner.body, inside[0])} {inside[1]})"
 
 
-def _only(code: TypedSource, kind: Shape, node: BuiltinExpr) -> str:
-    """Return True where all values of a shape are of a kind; TLC stops at others."""
-    if {type(plain) for plain in alternatives_of(code.shape)} <= {type(kind)}:
+def _only(t: Translation, code: TypedSource, kind: Shape, node: BuiltinExpr) -> str:
+    """Return the test that a value is of a kind: model values are of none, and TLC stops at other values."""
+    others = [plain for plain in alternatives_of(code.shape) if not isinstance(plain, type(kind))]
+    if not others:
         return "True"
+    (first, *more) = others
+    if not more and isinstance(first, AtomShape) and all(map(_is_plain_model_value, first.atoms)):
+        tests = [f"{code.source} in set({name})" for name in t.names.classes(first)]
+        return f"(not ({' or '.join(tests)}))"
     raise refusal(f"{node.operator} as a test of the kind of a value", node.place)
+
+
+def _natural(t: Translation, code: TypedSource, node: BuiltinExpr) -> str:
+    """Return the test that a value is in Nat."""
+    test = _only(t, code, NUMBER, node)
+    if test == "True":
+        return f"({code.source} >= 0)"
+    least = next((plain.least for plain in alternatives_of(code.shape) if isinstance(plain, NumberShape)), 0)
+    if least is not None and least >= 0 and t.is_stored(code.source):
+        return test  # the type of its place has no number below 0
+    raise refusal("Nat as a test of what may be a model value", node.place)
+
+
+def _is_plain_model_value(atom: object) -> bool:
+    """Return whether an atom is a model value that TLC compares with values of every kind."""
+    return isinstance(atom, TlaModelValue) and not atom.type_letter
 
 
 def _each(
@@ -183,7 +212,10 @@ def _each(
 
 def _all(t: Translation, source: str, shape: Shape, domain: Argument, scope: TranslationScope) -> str:
     """Return whether all elements of a collection are in a set."""
+    if shape == NOTHING:
+        return "True"  # there are no elements
     name = t.names.fresh("each")
+    t.add_element(name, source)
     binding = NameBinding(name, domain.place)
     bound = TranslationScope().bind(((binding, SpecLocal(TypedSource(name, shape))),))
     inside = membership(t, BoundExpr(place=domain.place, binding=binding), bound, domain, scope)
@@ -212,7 +244,7 @@ def _in_functions(t: Translation, code: TypedSource, node: FunctionSetExpr, scop
     bound = TranslationScope().bind(((binding, SpecLocal(TypedSource(f"{code.source}[{name}]", code.shape.value))),))
     inside = membership(t, BoundExpr(place=node.place, binding=binding), bound, node.codomain, scope)
     values = "True" if inside == "True" else f"all({inside} for {name} in {code.source})"
-    keys = t.constant(*head(node.domain, scope))
+    keys = t.listed(node.domain, scope)
     if keys is not None and keys == code.shape.domain:
         return values
     domain = t.value(node.domain, scope, SetShape(code.shape.key))

@@ -19,7 +19,6 @@ from kmc.tla.resolved.nodes import (
 )
 from kmc.tla.run.program import ModuleProgram
 from kmc.tla.shapes.observation import Observation, ObservedExtent, UsedNames, observe
-from kmc.tla.translate.declarations import Bounds
 from kmc.tla.translate.decoding import Decoder, decoder_of
 from kmc.tla.translate.facts import children, definitions_of
 from kmc.tla.translate.folder import TranslatedFolder, folder_of
@@ -62,7 +61,7 @@ def translate_model(
     program = program or ModuleProgram(model)
     observation = observation or observe(program, used_names(model), extent)
     parts = translate_parts(model, program, observation, widening, temporal)
-    text = laid_out(parts, Bounds(observation.is_complete, widening))
+    text = laid_out(parts)
     return TranslatedModel(parts, observation, text, folder_of(parts, text), decoder_of(parts.t))
 
 

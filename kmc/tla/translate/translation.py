@@ -7,10 +7,12 @@ guard is written (`narrowed`); it is keyed by source, since a local never change
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum, auto
+from math import prod
 from typing import Any
 
 from kmc.errors import EvaluationError, Span, SpecError
@@ -33,6 +35,7 @@ from kmc.tla.resolved.nodes import (
 from kmc.tla.run.program import ModuleProgram
 from kmc.tla.shapes.shape import (
     NOTHING,
+    MapShape,
     NumberShape,
     RecordKey,
     RecordShape,
@@ -48,10 +51,13 @@ from kmc.tla.translate.literals import class_placeholder, literal
 from kmc.tla.translate.names import NameTable, field_name, variable_names
 from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import Delayed, LetScope, Name, SpecLocal, TranslationScope, TypedSource, head, local_of
+from kmc.tla.translate.universe import Universe
 from kmc.tla.values.kinds import FunctionValue, SymbolicSet, Value
 from kmc.tla.values.order import sorted_values
 
 _FOLDED_MAX = 64
+_LISTED_MAX = 256
+_STORED = re.compile(r"(st|nxt)\.\w+(\.\w+|\[\w+\]|\.at\(\w+\))*")
 
 Assigned = Mapping[int, TypedSource | None]
 """The variables that have a value in the new state: None for one that is unchanged."""
@@ -85,6 +91,7 @@ class Translation:
     shapes: list[Shape]
     names: NameTable
     handlers: Mapping[type, Callable[[Translation, Any, TranslationScope, Shape], TypedSource]]
+    universe: Universe
     facts: FactTable = field(default_factory=FactTable)
     reading: StateReading = StateReading.STATE
     is_primed: bool = False
@@ -94,7 +101,6 @@ class Translation:
     fields: tuple[str, ...] = ()
     bases: list[frozenset[RecordKey]] = field(default_factory=list)
     _elements: set[tuple[str, str]] = field(default_factory=set)
-    widening: int = 0
     functions: list[str] = field(default_factory=list)
     """The names of the functions of the spec, which no class may have."""
     recursions: dict[Name, Any] = field(default_factory=dict)
@@ -172,7 +178,27 @@ class Translation:
     def unchanged(self, index: int) -> TypedSource:
         """Read a variable in the old state."""
         shape = self.shapes[index]
-        return TypedSource(f"st.{self.fields[index]}", shape, is_set_of_records(shape))
+        return TypedSource(f"st.{self.fields[index]}", shape, self.is_network(shape))
+
+    def is_network(self, shape: Shape) -> bool:
+        """Return whether a variable of this shape is a network: a set that lists its records.
+
+        A set of few possible tuples is kept as other sets are.
+        """
+        if not isinstance(shape, SetShape) or not has_records(shape.element):
+            return False
+        plain = alternatives_of(shape.element)
+        are_tuples = all(isinstance(one, RecordShape) and all(key.is_tuple for key in one.classes) for one in plain)
+        return not (are_tuples and self.universe.is_small(shape.element))
+
+    def is_bag(self, shape: Shape) -> bool:
+        """Return whether a function is a bag: one from records to counts, with too many possible keys for a map."""
+        return (
+            isinstance(shape, MapShape)
+            and isinstance(shape.key, RecordShape)
+            and all(isinstance(plain, NumberShape) for plain in alternatives_of(shape.value))
+            and not self.universe.is_small(shape.key)
+        )
 
     @contextmanager
     def priming(self, place: Span) -> Iterator[None]:
@@ -184,6 +210,16 @@ class Translation:
             yield
         finally:
             self.is_primed = False
+
+    @contextmanager
+    def reading_state(self) -> Iterator[None]:
+        """Read variables in the state that a helper is given, be it the old one or the next."""
+        before = self.is_primed, self.reading
+        self.is_primed, self.reading = False, StateReading.STATE
+        try:
+            yield
+        finally:
+            self.is_primed, self.reading = before
 
     @contextmanager
     def narrowed(self, found: Mapping[str, RecordShape]) -> Iterator[None]:
@@ -211,6 +247,12 @@ class Translation:
     def is_of_range(self, source: str) -> bool:
         """Return whether a value is a local that was chosen from an interval, whose bounds are exact if known."""
         return any(local == source and chosen.startswith("range(") for local, chosen in self._elements)
+
+    def is_stored(self, source: str) -> bool:
+        """Return whether a value is read from a state, where types bound its numbers."""
+        return _STORED.fullmatch(source) is not None or any(
+            local == source and self.is_stored(chosen) for local, chosen in self._elements
+        )
 
     @contextmanager
     def inside_helper(self) -> Iterator[None]:
@@ -285,7 +327,7 @@ class Translation:
 
     def constant(self, expression: Expression, scope: TranslationScope) -> Value | None:
         """Return the value of a constant expression; None for another one, and where evaluation fails."""
-        closed = None if _is_described(expression) else self._closed(expression, scope)
+        closed = None if _is_described(expression) else self.closed(expression, scope)
         if closed is None or isinstance(closed, LambdaExpr | OperatorReferenceExpr):
             return None
         key = id(expression) if closed is expression else 0
@@ -299,7 +341,23 @@ class Translation:
             self._constants[key] = (expression, found)
         return found
 
-    def _closed(self, expression: Argument, scope: TranslationScope) -> Argument | None:
+    def listed(self, expression: Argument, scope: TranslationScope) -> frozenset[Value] | None:
+        """Return the elements of a constant set, a product too; None for another set, and for one of too many."""
+        node, scope = head(expression, scope)
+        value = self.constant(node, scope)
+        if value is None and isinstance(node, ProductExpr | RecordSetExpr):
+            sets = node.sets if isinstance(node, ProductExpr) else tuple(one for _, one in node.fields)
+            sizes = [self.listed(one, scope) for one in sets]
+            closed = self.closed(node, scope)
+            known = [len(one) for one in sizes if one is not None]
+            is_short = len(known) == len(sizes) and prod(known) <= _LISTED_MAX
+            if is_short and closed is not None and not isinstance(closed, LambdaExpr | OperatorReferenceExpr):
+                value = self.program.evaluate(closed, None)
+        if isinstance(value, SymbolicSet):
+            value = frozenset(value.elements()) if value.is_finite and value.size() <= _LISTED_MAX else None
+        return value if isinstance(value, frozenset) else None
+
+    def closed(self, expression: Argument, scope: TranslationScope) -> Argument | None:
         """Return a constant expression without free names, None where it depends on a local or a state."""
         facts = self.facts.of(expression)
         if facts.reads_state or facts.has_primes:
@@ -310,7 +368,7 @@ class Translation:
             entry = scope.entries.get(name)
             if isinstance(name, OperatorDefinition) or isinstance(entry, LetScope) or not isinstance(entry, Delayed):
                 return None
-            argument = self._closed(entry.expression, entry.scope)
+            argument = self.closed(entry.expression, entry.scope)
             if argument is None:
                 return None
             bindings.append(name)
@@ -320,11 +378,6 @@ class Translation:
         body: Expression = expression  # type: ignore[assignment]  # an operator argument has been applied by `head`
         closed = OperatorDefinition("constant", tuple(bindings), body, expression.place, self.model.module)
         return ApplyExpr(place=expression.place, operator=closed, arguments=tuple(arguments))
-
-
-def is_set_of_records(shape: Shape) -> bool:
-    """Return whether a variable of this shape is a network."""
-    return isinstance(shape, SetShape) and has_records(shape.element)
 
 
 def has_records(shape: Shape) -> bool:

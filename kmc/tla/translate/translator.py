@@ -34,6 +34,7 @@ from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import ROOT, TranslationScope, head
 from kmc.tla.translate.temporal_atoms import NO_ATOMS, STATE_ATOM, STEP_ATOM, TemporalAtoms, atom_name
 from kmc.tla.translate.translation import StateReading, Translation, WrittenLine
+from kmc.tla.translate.universe import Bounds, Universe
 from kmc.tla.values.kinds import TlaModelValue, Value
 from kmc.tla.values.order import sorted_values
 
@@ -87,7 +88,9 @@ def translate_parts(
     records = RecordTable(seen.names, {key: dict(fields) for key, fields in seen.fields.items()})
     shapes, dissolved = list(observation.variables), frozenset[str]()
     while True:
-        t = Translation(model, program, records, shapes, _names(model, program, dissolved), HANDLERS, widening=widening)
+        names = _names(model, program, dissolved)
+        universe = Universe(names, records, Bounds(observation.is_complete, widening))
+        t = Translation(model, program, records, shapes, names, HANDLERS, universe)
         _grow_shapes(t, temporal)
         mixed = _mixed_groups(t) - dissolved
         if not mixed:

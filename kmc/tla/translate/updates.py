@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kmc.tla.resolved.nodes import BoundExpr, BuiltinExpr, ExceptExpr, ExceptUpdate, Expression, NumberExpr
 from kmc.tla.shapes.shape import AtomShape, MapShape, NumberShape, RecordKey, RecordShape, SequenceShape, Shape, join
-from kmc.tla.translate.functions import applied, is_bag
+from kmc.tla.translate.functions import applied
 from kmc.tla.translate.literals import class_placeholder
 from kmc.tla.translate.names import field_name
 from kmc.tla.translate.refusal import refusal
@@ -24,7 +24,9 @@ def _updated(
     t: Translation, code: TypedSource, update: ExceptUpdate, depth: int, scope: TranslationScope
 ) -> TypedSource:
     shape, step = code.shape, update.path[depth]
-    if is_bag(shape):
+    if isinstance(shape, SequenceShape) and shape.longest == 0 and isinstance(head(step, scope)[0], BoundExpr):
+        return code  # EXCEPT changes nothing at a key that the function does not have
+    if t.is_bag(shape):
         return _bag_updated(t, code, update, scope)
     old = applied(t, code, step, scope)
     if depth + 1 < len(update.path):
