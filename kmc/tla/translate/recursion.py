@@ -7,8 +7,9 @@ of the result grow until they cover the recursive calls, as those of variables d
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
 
 from kmc.errors import Span, SpecError
 from kmc.lang.naming import snake_case
@@ -18,11 +19,13 @@ from kmc.tla.resolved.nodes import (
     BoundExpr,
     CaseExpr,
     Expression,
+    FunctionApplicationExpr,
     IfExpr,
     LambdaExpr,
     NameBinding,
     OperatorDefinition,
     RecursiveFunctionExpr,
+    TupleExpr,
 )
 from kmc.tla.shapes.shape import (
     NOTHING,
@@ -41,6 +44,7 @@ from kmc.tla.translate.membership import in_domain
 from kmc.tla.translate.names import identifier, unique
 from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import ROOT, Delayed, LetScope, Name, SpecLocal, TranslationScope, TypedSource, head
+from kmc.tla.translate.tables import tabulated
 from kmc.tla.translate.translation import StateReading, Translation, WrittenLine
 
 _DEPTH_LEAST, _DEPTH_MAX, _ROUNDS_MAX = 4, 24, 12
@@ -59,11 +63,13 @@ class Recursion:
     extra: list[tuple[str, TypedSource]]
     reads_state: bool
     result: Shape = NOTHING
+    state: str = "st"
+    """The state that the outer call reads: `st`, or `nxt` in a step."""
 
     def call(self, level: str, arguments: Sequence[str], *, is_inner: bool) -> str:
         """Return a call of the helper of a level; an inner one hands on what the helper was given."""
         more = [name if is_inner else code.source for name, code in self.extra]
-        given = [*(["st"] if self.reads_state else []), *arguments, *more]
+        given = [*(["st" if is_inner else self.state] if self.reads_state else []), *arguments, *more]
         return f"{self.name}_level_{level}({', '.join(given)})"
 
     def lines(self, parameters: Sequence[str], body: str, last: str, depth: int, place: Span) -> list[WrittenLine]:
@@ -97,7 +103,8 @@ def recursive_application(t: Translation, node: ApplyExpr, scope: TranslationSco
     if operator.is_local:
         around = around.bind(((operator, LetScope(around)),))
     source = _Source(operator, operator.name, operator.parameters, operator.body, around)
-    return _called(t, source, node.arguments, scope, node.place)
+    whole, inside = _with_arguments(node.arguments, scope, scope, lambda reads: replace(node, arguments=reads))
+    return _chain_or_table(t, source, node.arguments, scope, (whole, inside))
 
 
 def recursive_function(
@@ -108,7 +115,43 @@ def recursive_function(
     if len(node.ranges) > 1 or bound.is_pattern or len(bound.bindings) > 1:
         raise refusal("a recursive function of several arguments", node.place)
     source = _Source(node.itself, node.itself.name, bound.bindings, node.body, around, bound.domain)
-    return _called(t, source, (argument,), scope, node.place)
+
+    def applied(reads: tuple[Expression, ...]) -> Expression:
+        return FunctionApplicationExpr(place=node.place, function=node, argument=reads[0])
+
+    return _chain_or_table(t, source, (argument,), scope, _with_arguments((argument,), scope, around, applied))
+
+
+def _with_arguments(
+    arguments: Sequence[Argument],
+    scope: TranslationScope,
+    around: TranslationScope,
+    build: Callable[[tuple[Expression, ...]], Expression],
+) -> tuple[Expression, TranslationScope]:
+    """Return an application in which names stand for the arguments, and the scope with these names."""
+    names = [NameBinding(f"argument{index}", one.place) for index, one in enumerate(arguments, start=1)]
+    pairs = [(name, Delayed(one, scope)) for name, one in zip(names, arguments, strict=True)]
+    return build(tuple(BoundExpr(place=name.place, binding=name) for name in names)), around.bind(pairs)
+
+
+def _chain_or_table(
+    t: Translation,
+    source: _Source,
+    arguments: Sequence[Argument],
+    scope: TranslationScope,
+    whole: tuple[Expression, TranslationScope],
+) -> TypedSource:
+    """Translate a recursion to a chain of helpers or, where these cannot say it, to a table of its values."""
+    try:
+        return _called(t, source, arguments, scope, whole[0].place)
+    except SpecError:
+        table = tabulated(t, source.name, *whole)
+        if table is not None:
+            return table
+        if source.key in t.recursions or not any(isinstance(head(one, scope)[0], TupleExpr) for one in arguments):
+            raise
+    # A tuple that is gone through item by item is a sequence.
+    return _called(t, source, arguments, scope, whole[0].place, SequenceShape(NOTHING))
 
 
 def inner_call(t: Translation, itself: NameBinding, argument: Argument, scope: TranslationScope) -> TypedSource | None:
@@ -141,34 +184,47 @@ def _inner(t: Translation, recursion: Recursion, arguments: Sequence[Argument], 
 
 
 def _called(
-    t: Translation, source: _Source, arguments: Sequence[Argument], scope: TranslationScope, place: Span
+    t: Translation,
+    source: _Source,
+    arguments: Sequence[Argument],
+    scope: TranslationScope,
+    place: Span,
+    tuples: Shape = NOTHING,
 ) -> TypedSource:
+    """Translate a call; `tuples` is the shape of arguments that are written as tuples."""
     known = t.recursions.get(source.key)
     if known is not None:
         return _inner(t, known, arguments, scope)
     reads = any(reads_state(t, part, source.around) for part in source.parts)
-    if reads and (t.is_primed or t.reading is StateReading.INITIAL):
+    is_next = reads and t.is_primed and t.reading is StateReading.STEP
+    if reads and (t.is_primed or t.reading is StateReading.INITIAL) and not is_next:
         raise refusal(f"the recursive {source.name} of a new state", place)
-    codes = [t.value(argument, scope) for argument in arguments]
+    wants = [tuples if isinstance(head(one, scope)[0], TupleExpr) else NOTHING for one in arguments]
+    codes = [t.value(argument, scope, want) for argument, want in zip(arguments, wants, strict=True)]
     around, extra = _captured(t, source, place)
     name = unique(snake_case(identifier(source.name)), t.helpers)
-    recursion = Recursion(name, [code.shape for code in codes], extra, reads)
+    recursion = Recursion(name, [code.shape for code in codes], extra, reads, state="nxt" if is_next else "st")
     parameters = [f"{snake_case(identifier(one.name))}_{index}" for index, one in enumerate(source.parameters, 1)]
-    body = _body(t, source, recursion, parameters, around)
+    with t.reading_state() if is_next else nullcontext():
+        body = _body(t, source, recursion, parameters, around)
     if any(
         isinstance(plain, SetShape) and _has_sequences(plain.element) for plain in alternatives_of(recursion.result)
     ):
         # Compiling a chain of these takes minutes: each level has a word for every possible sequence.
         raise refusal(f"the recursive {source.name}, whose value is a set of sequences,", place)
-    depth = min(_DEPTH_MAX, max(_DEPTH_LEAST, *map(_depth, recursion.shapes)) + 4 * t.widening)
+    depth = min(_DEPTH_MAX, max(_DEPTH_LEAST, *map(_depth, recursion.shapes)) + 4 * t.universe.bounds.widening)
     last = f"checked({default_of(t.names, t.records, recursion.result, place)}, False)"
-    test = _domain_test(t, source, recursion, parameters, around)
+    with t.reading_state() if is_next else nullcontext():
+        test = _domain_test(t, source, recursion, parameters, around)
     body = body if test == "True" else f"({body} if {test} else {last})"
     lines = recursion.lines(parameters, body, last, depth, source.body.place)
     recursion.name = next((known for known, other in t.helpers.items() if _are_same(name, lines, known, other)), name)
     if recursion.name == name:
         t.helpers[name] = lines
-    return TypedSource(recursion.call(str(depth), [code.source for code in codes], is_inner=False), recursion.result)
+    return TypedSource(
+        recursion.call(str(depth), [code.source for code in codes], is_inner=False),
+        recursion.result,
+    )
 
 
 def _are_same(name: str, lines: list[WrittenLine], other: str, others: list[WrittenLine]) -> bool:
