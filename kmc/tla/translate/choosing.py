@@ -12,6 +12,7 @@ from kmc.tla.translate.iteration import choose, iterable
 from kmc.tla.translate.logic import either
 from kmc.tla.translate.membership import membership
 from kmc.tla.translate.narrowing import guard
+from kmc.tla.translate.ranks import least_record
 from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import SpecLocal, TranslationScope, TypedSource, head
 from kmc.tla.translate.translation import Translation
@@ -28,6 +29,10 @@ def chosen(t: Translation, node: ChooseExpr, scope: TranslationScope, want: Shap
     if numbers is not None:
         return numbers
     candidates, is_whole = _candidates(t, node.range.domain, scope)
+    if not candidates:
+        record = least_record(t, node, scope)
+        if record is not None:
+            return record
     if not 0 < len(candidates) <= _CANDIDATES_MAX:
         raise refusal("a CHOOSE from a set whose elements are not known before", node.place)
     code: TypedSource | None = None

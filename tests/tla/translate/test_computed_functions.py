@@ -1,0 +1,58 @@
+r"""Functions on tuples, computed functions that are compared, tables of recursions: the steps of the module."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from support.modules.agreement import pair_of
+
+GRID = r"""---- MODULE Grid ----
+EXTENDS Integers, Sequences, FiniteSets
+CONSTANTS Proc, Other, None
+VARIABLES cell, sent, order, last, none
+Pairs == Proc \X (0..1)
+Near == [p \in Proc |-> {<<q, cell[q, 0]>> : q \in {r \in Proc : cell[p, 1] = cell[r, 1]}}]
+Before(p, q) == LET at[r \in Proc] == CHOOSE i \in 1..Len(order) : order[i] = r IN at[p] < at[q]
+Orders(S) ==
+  LET of[T \in SUBSET S] == IF T = {} THEN {<<>>} ELSE UNION {{Append(o, e) : o \in of[T \ {e}]} : e \in T}
+  IN of[S]
+First(S) == CHOOSE m \in S : \A n \in S : m.at <= n.at + 1
+Init == /\ cell = [p \in Proc, i \in 0..1 |-> i] /\ sent = {} /\ order = <<>> /\ last = None
+        /\ none = [p \in {} |-> 0]
+Write(p) == \E i \in 0..1, v \in 0..2 :
+  /\ v >= cell[<<p, i>>]
+  /\ cell' = [cell EXCEPT ![p, i] = v]
+  /\ last' = IF v = 2 THEN None ELSE v
+  /\ UNCHANGED <<sent, order, none>>
+Send(p) == /\ \E few \in SUBSET Pairs : Cardinality(few) = 1 /\ sent' = sent \union few
+           /\ \A q \in {r \in Proc : cell[r, 1] > 0} : \E m \in sent : m[1] = p \/ cell[q, 0] = m[2]
+           /\ UNCHANGED <<cell, order, last, none>>
+Begin == sent = {} /\ sent' = {<<p, IF p = Other THEN 0 ELSE 1>> : p \in Proc} /\ UNCHANGED <<cell, order, last, none>>
+Order == /\ order' \in Orders({m[1] : m \in sent})
+         /\ none' = [none EXCEPT ![IF last = None THEN 0 ELSE last] = 1]
+         /\ UNCHANGED <<cell, sent, last>>
+Take == /\ sent # {}
+        /\ last' = First({[who |-> m[1], at |-> m[2]] : m \in sent}).at
+        /\ order' = <<First({[who |-> m[1], at |-> m[2]] : m \in sent}).who>> \o order
+        /\ Len(order) < 2
+        /\ UNCHANGED <<cell, sent, none>>
+Next == Begin \/ Order \/ Take \/ \E p \in Proc : Write(p) \/ Send(p)
+Kinds == last \in Int \union {None} /\ last \in 0..2 \union {None}
+Types == cell \in [Pairs -> 0..2] /\ Near \in [Proc -> SUBSET (Proc \X (0..1))]
+Same == Near = [p \in Proc |-> {<<q, 0>> : q \in Proc}]
+Changed == [Near EXCEPT ![Other] = {}] # [p \in Proc |-> IF p = Other THEN {} ELSE Near[p] \union {<<p, 0>>}]
+====
+"""
+CONFIGURATION = "CONSTANTS Proc = {a, b} Other = b None = None\nINIT Init\nNEXT Next\n"
+INVARIANTS = "INVARIANTS Kinds Types Same Changed\n"
+STATES = 120
+
+
+def test_computed_functions_and_tables_have_the_steps_of_the_module(tmp_path: Path) -> None:
+    grid = pair_of(tmp_path, GRID, CONFIGURATION + INVARIANTS)
+    assert grid.differences(STATES) == []
+    spec = grid.translated.folder.files["spec.py"]
+    assert "PartialMap[Tuple2, Int(" in spec
+    assert "def of__level_0(" in spec
+    assert "def rank_level_0(" in spec
+    assert "limited(" in spec
