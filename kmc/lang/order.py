@@ -16,30 +16,49 @@ from kmc.lang.types import RecordMeta
 
 SortKey: TypeAlias = tuple[Any, ...]
 
+_FIELDS = slice(1, None)
+"""The fields of a record, which is a tuple that begins with its class."""
 
-def sort_key(value: Any) -> SortKey:
-    """A key such that `sorted(values, key=sort_key)` is the display order; TypeError for anything but a spec value."""
+
+def sort_key(value: Any, memo: dict[Any, SortKey] | None = None) -> SortKey:
+    """A key such that `sorted(values, key=sort_key)` is the display order; TypeError for anything but a spec value.
+
+    `memo` remembers the keys of the records inside, for values that share many of them, as the permutations of a state.
+    """
     if value is None:
         return (0,)
-    if isinstance(value, bool):
-        return (1, value)
     if isinstance(value, int):
-        return (2, value)
+        return (1 if isinstance(value, bool) else 2, value)
     if isinstance(value, Symbol):
         return (3, type(value).__name__, value.index)
-    if isinstance(value, SeqValue):
-        return (4, tuple(sort_key(element) for element in value))
-    if isinstance(value, frozenset):
-        return (5, len(value), tuple(sorted(sort_key(element) for element in value)))
-    if isinstance(value, MapValue):
-        return (6, tuple(sorted((sort_key(key), sort_key(item)) for key, item in value.items())))
     if isinstance(type(value), RecordMeta):
-        return (7, type(value).__name__, tuple(sort_key(item) for _, item in value.items()))
+        return _record_key(value, memo)
+    if isinstance(value, SeqValue):
+        return (4, tuple([sort_key(element, memo) for element in value]))
+    if isinstance(value, frozenset):
+        return (5, len(value), tuple(sorted([sort_key(element, memo) for element in value])))
+    if isinstance(value, MapValue):
+        return (6, tuple(sorted([(sort_key(key, memo), sort_key(item, memo)) for key, item in value.items()])))
     if isinstance(value, MessageSetValue):
-        return (8, len(value), tuple(sorted(sort_key(message) for message in value)))
+        return (8, len(value), tuple(sorted([sort_key(message, memo) for message in value])))
     if isinstance(value, MessageBagValue):
-        return (9, len(value), tuple(sorted((sort_key(message), count) for message, count in value.counts())))
+        return (9, len(value), tuple(sorted([(sort_key(message, memo), count) for message, count in value.counts()])))
     raise TypeError(f"{value!r} is not a value of the spec language")
+
+
+def _record_key(record: Any, memo: dict[Any, SortKey] | None) -> SortKey:
+    if memo is None:
+        return record_key(record, None)
+    key = memo.get(record)
+    if key is None:
+        key = memo[record] = record_key(record, memo)
+    return key
+
+
+def record_key(record: Any, memo: dict[Any, SortKey] | None) -> SortKey:
+    """The key of a record; `memo` remembers the keys of the records inside, not this one."""
+    items = tuple.__getitem__(record, _FIELDS)
+    return (7, type(record).__name__, tuple([sort_key(item, memo) for item in items]))
 
 
 def ordered(values: Any) -> list[Any]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable
 from typing import Any, TypeAlias
 
 from kmc.invariants.properties import SymmetrySet, View
-from kmc.lang.order import SortKey, sort_key
+from kmc.lang.order import SortKey, record_key
 from kmc.lang.permutation import Swap, keeps_unused, permute_state, swaps
 from kmc.lang.records import State
 from kmc.lang.types import RecordMeta
@@ -22,6 +22,9 @@ ViewOrder: TypeAlias = Callable[[Any], SortKey]
 
 _Remembered: TypeAlias = tuple[Swap, dict[Any, Any]]
 """A permutation with the images of records that it gave."""
+
+_PART_KEYS_MAX = 1 << 16
+"""The most records inside states whose keys are remembered."""
 
 
 class StateSet:
@@ -41,6 +44,7 @@ class StateSet:
         self._spawned = [(cls, cls.started) for cls in classes if cls.started is not None]
         self._swaps_of: dict[tuple[frozenset[Any], ...], list[_Remembered]] = {}
         self._kept = _kept_fields(state_class, view)
+        self._part_keys: dict[Any, SortKey] = {}
         self.has_view = view is not None
         self._order = order
 
@@ -67,7 +71,9 @@ class StateSet:
 
     def rank(self, state: State) -> SortKey:
         """An order of orbits that depends on values only: the least display order among all permutations."""
-        return min(sort_key(image) for image in self.images(state))
+        if len(self._part_keys) > _PART_KEYS_MAX:
+            self._part_keys.clear()
+        return min([record_key(image, self._part_keys) for image in self.images(state)])
 
     def precedence(self, state: State) -> SortKey:
         """An order of the states of one view: the least represents it."""
