@@ -99,7 +99,9 @@ class Bisimulation:
                 )
         sides: list[Counter[_Step]] = []
         enabled = 0
-        for side in (state, image):
+        # A state that is its own image has the image's steps.
+        own = image == state
+        for side in (state,) if own else (state, image):
             steps, count = list(self._steps(side, image)), 0
             for step in steps:
                 count += 1
@@ -107,6 +109,8 @@ class Bisimulation:
                     return step
             sides.append(Counter(step for step in steps if isinstance(step, _Step) and self._is_seen(step, image)))
             enabled = enabled * 2 + bool(count)
+        if own:
+            return None
         if sides[0] != sides[1]:
             return _of_steps(image, *sides)
         if self.model.deadlock and enabled in (1, 2):
