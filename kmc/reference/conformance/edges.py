@@ -32,6 +32,7 @@ from kmc.reference.conformance.corpus import (
     read_corpus,
     value_of,
 )
+from kmc.reference.conformance.network_reader import NetworkReader
 from kmc.reference.states.differences import Part, differing_parts
 from kmc.spec.variables import Variable, check_names, decode_variable, encode_state, encode_variable, state_of_parts
 
@@ -202,6 +203,7 @@ class _ComparedSpec:
         self._variables = {variable.name: variable for variable in spec.variables.variables}
         # Most variables of a state have the value that they have in others: each value is read once.
         self._parts: dict[tuple[str, str], Any] = {}
+        self._networks = NetworkReader(spec.variables.naming)
         self.actions = {action.title: action.in_tla for action in spec.actions}
 
     def state(self, corpus: Corpus, index: int) -> State:
@@ -222,8 +224,11 @@ class _ComparedSpec:
         key = variable.name, text
         if key not in self._parts:
             spec = self._spec
-            part = decode_variable(value_of(raw), variable, spec.state_class, spec.variables)
-            _check_text(variable.name, text, encode_variable(part, variable, spec.variables), where)
+            declared = spec.state_class.fields[variable.field]
+            part = None if variable.inner is not None else self._networks.read(declared, raw, text)
+            if part is None:
+                part = decode_variable(value_of(raw), variable, spec.state_class, spec.variables)
+                _check_text(variable.name, text, encode_variable(part, variable, spec.variables), where)
             self._parts[key] = part
         return self._parts[key]
 
