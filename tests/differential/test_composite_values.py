@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
-from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from support.drawing.values import any_state
+from support.drawing.states import random_state
 from support.oracles.orbits import orbit_faults
 from support.oracles.steps import differences, kernels_in_python, kernels_of, level_states
 from support.specs.small import model_of
@@ -210,13 +208,7 @@ def test_drawn_actions_on_composite_values_are_those_of_the_interpreter(tmp_path
 @pytest.mark.slow
 def test_a_state_and_its_images_have_one_fingerprint_and_no_other_state_has_it(tmp_path: Path) -> None:
     model = model_of(tmp_path, WORLD, "CONSTANT Seat = {a, b, c} SYMMETRY seats")
-    found: list[Any] = []
-
-    @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
-    @given(any_state(model))
-    def draw(state: Any) -> None:
-        found.append(state)
-
-    draw()
+    chance = random.Random(1)
+    found = [random_state(model, chance) for _ in range(25)]
     alike = level_states(model, Limits(states=60), at_most=6)
     assert list(orbit_faults(kernels_of(model), [*found, *alike]))[:2] == []

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as some
-from support.drawing.values import any_state
+from support.drawing.states import random_state
 from support.oracles.orbits import ZOO, orbit_faults
 from support.oracles.steps import kernels_in_python, kernels_of, level_states
 from support.specs.small import BALLOT, TOKENS, model_of
@@ -41,18 +40,15 @@ def zoo(folder: Path, size: str, rest: str) -> Model:
 
 def drawn_states(model: Model, count: int) -> list[Any]:
     """Random states, the same in every run; also with most fields as in the first state, so that members look alike."""
+    chance = Random(count)
     first = first_state(model)
-    found: list[Any] = []
     fields = list(model.spec.state_class.fields)
-
-    @settings(max_examples=count, deadline=None, suppress_health_check=list(HealthCheck))
-    @given(any_state(model), some.sets(some.sampled_from(fields), max_size=3), some.booleans())
-    def draw(state: Any, kept: set[str], sparse: bool) -> None:
-        changes = {name: getattr(state, name) for name in kept}
-        found.append(first.set(**changes) if sparse else state)
-
-    draw()
-    return [first, *found]
+    found: list[Any] = [first]
+    for _ in range(count):
+        state = random_state(model, chance)
+        kept = chance.sample(fields, chance.randint(0, 3))
+        found.append(first.set(**{name: getattr(state, name) for name in kept}) if chance.random() < 0.5 else state)
+    return found
 
 
 def first_state(model: Model) -> Any:
