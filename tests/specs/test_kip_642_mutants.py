@@ -28,6 +28,9 @@ MUTATIONS = {constant.name for constant in SPEC.constants.values() if constant.m
 INTERPRETED_MAX = 2_000
 """More states take the interpreter several seconds."""
 
+WIDE_WITHOUT = {"adds_two_at_once_and_loses"}
+"""Without its mutation it has far more states of that depth, which the native engine explores."""
+
 
 def expected(file: ModelFile) -> Mapping[str, Any]:
     """The recorded figures of a model."""
@@ -66,6 +69,6 @@ def test_nothing_fails_as_early_without_the_mutation(file: ModelFile) -> None:
     whole = tuple(constant for constant in file.constants if constant.name not in MUTATIONS)
     model = bind(ROOT, replace(file, constants=whole))
     limits = Limits(depth=expected(file)["trace_length"])
-    native = expected(file)["distinct"] > INTERPRETED_MAX
+    native = expected(file)["distinct"] > INTERPRETED_MAX or file.name in WIDE_WITHOUT
     result = check_native(model, limits) if native else Search(model, limits).run()
     assert result.verdict in (Verdict.OK, Verdict.BOUND_REACHED)
