@@ -86,6 +86,16 @@ def compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
     compile_each_model_once(monkeypatch)
 
 
+@pytest.fixture(scope="module")
+def compiled_once_in_module() -> Iterator[None]:
+    """Searches of one model in all tests of a module share what was compiled of it: for models that the tests share."""
+    from support.kernels.compiling import compile_each_model_once
+
+    with pytest.MonkeyPatch.context() as patch:
+        compile_each_model_once(patch)
+        yield
+
+
 @pytest.fixture
 def optimised_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
     """Specs are compiled with LLVM's optimisations from the start: for tests of the compiler and for long searches."""

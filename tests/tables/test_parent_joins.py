@@ -20,6 +20,8 @@ from kmc.tables.parts import parts_of
 from kmc.tables.state_tables import StateReader
 from kmc.tables.write_tables import Wanted
 
+pytestmark = pytest.mark.usefixtures("compiled_once_in_module")
+
 
 def both(model: Model, folder: Path, owners: int, bits: int = 64) -> tuple[list[Any], list[Any]]:
     """The parents that a file of `kmc states` has, and those of all owners, in the order of the states."""
@@ -52,7 +54,6 @@ def test_parents_of_a_shipped_model_are_the_same(owners: int, bits: int, tmp_pat
     assert len(found) > 100
 
 
-@pytest.mark.usefixtures("compiled_once")
 @pytest.mark.parametrize("name", ["both symmetric, going on", "a view, symmetry and violations", "constraint"])
 @pytest.mark.slow
 def test_parents_of_a_small_spec_are_the_same(name: str, tmp_path: Path) -> None:

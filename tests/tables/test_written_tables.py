@@ -29,6 +29,8 @@ from kmc.tables.state_tables import StateReader
 from kmc.tables.table_tasks import STATES, AttemptFile, PartTask, write_part
 from kmc.tables.write_tables import PART_ROWS, Wanted, Written, part_rows
 
+pytestmark = pytest.mark.usefixtures("compiled_once_in_module")
+
 ALL = Wanted(parents=True, edges=True)
 
 CHOSEN = (
@@ -100,7 +102,6 @@ def _check_parents(folder: Path) -> None:
     assert sorted(best) == [number for number in sorted(level) if level[number] > 1]
 
 
-@pytest.mark.usefixtures("compiled_once")
 @pytest.mark.slow
 @pytest.mark.parametrize("bits", [64, 128])
 @pytest.mark.parametrize("name", CHOSEN)
@@ -117,9 +118,9 @@ def test_the_tables_of_a_small_spec_are_whole(name: str, bits: int, tmp_path: Pa
 
 @pytest.mark.slow
 def test_a_shipped_model_has_the_steps_that_the_check_counted(tmp_path: Path) -> None:
-    model = shipped_model("kip_996", "smoke")
+    model = shipped_model("kip_996", "shrink_crash")
     result = checked(model, tmp_path, Sharding(2))
-    written(model, tmp_path, rows=1000)
+    written(model, tmp_path, rows=200)
     edges: Counter[str] = Counter()
     for row in rows_of(tmp_path, "edges"):
         edges[row["action"]] += row["times"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 
 import pytest
@@ -14,7 +15,7 @@ from kmc.frontend.model import Model
 
 
 def compile_each_model_once(patch: pytest.MonkeyPatch) -> None:
-    """Until the patch ends, `check_native` and `kernels_of` share what was compiled of the same model.
+    """Until the patch ends, `check_native`, `kernels_of` and `kept` share what was compiled of the same model.
 
     A search compiles a copy of its model, with premises that were made for it: models are the same if all else is. With
     temporal properties, those of the same problem are shared.
@@ -32,7 +33,11 @@ def compile_each_model_once(patch: pytest.MonkeyPatch) -> None:
         )
         return compiled[-1][3]
 
-    for module in (check_model, check_temporal, steps):
+    modules = [check_model, check_temporal, steps]
+    # Kept states are read with tables, whose libraries most tests need not load.
+    if (kept := sys.modules.get("support.runs.kept")) is not None:
+        modules.append(kept)
+    for module in modules:
         patch.setattr(module, "compile_model", once)
 
 

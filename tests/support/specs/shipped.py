@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from kmc.frontend.binding import bind, bind_all
@@ -14,6 +15,7 @@ from kmc.model_files.model_file import ModelFile
 from kmc.model_files.value_text import parse_set
 
 
+@cache
 def shipped_model(spec: str, name: str, *settings: str) -> Model:
     """A shipped model without symmetry, with all properties of the spec."""
     root = find_spec_root(spec)
