@@ -118,8 +118,9 @@ def assert_levels_are_orbits(model: Model, depth: int) -> None:
     for size in plain.graph.levels:
         counts.append(0)
         for state in plain.graph.states[begin : begin + size]:
-            counts[-1] += state not in known
-            known.update(permuted.images(state))
+            if state not in known:
+                counts[-1] += 1
+                known.update(permuted.images(state))
         begin += size
     assert check_native(model, Limits(depth=depth)).levels == tuple(counts)
     assert sum(counts) < sum(plain.graph.levels)
