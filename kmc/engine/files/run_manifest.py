@@ -20,7 +20,7 @@ from kmc.engine.layout.search_outcome import SearchFinding
 from kmc.errors import SystemFault
 
 NAME = "run.json"
-FORMAT = 11
+FORMAT = 12
 
 # The files of words: the fingerprints, and the rows of a level; or those of shards.
 SHARD_FILE = (

@@ -1,13 +1,14 @@
 """The format of packed rows, in chunks of a frontier.
 
-A row is delta-coded against the row before it in its chunk. A packed record is a sequence of 16-bit units:
+A row is delta-coded against the row before it in its chunk. A packed record is a sequence of bytes, at any address:
 
-- A header: 14 bits of the length of the row, whether it is dead, and whether it may have words without a code. If all
-  14 bits are set, the length follows in 32 bits.
+- A header: 6 bits of the length of the row, whether it may have words without a code, and whether it is dead. If all
+  6 bits are set, the length follows in 32 bits.
 - The fingerprint, then the plain words. Words that differ in every row, such as a hash sum, come first in a row and
   have no code. With `implied_words`, the first of them is the fingerprint itself and is left out.
-- For every 64 words that follow: a mask of the words whose code differs from the row before, then these codes. A word
-  beyond the end of the row before always counts as different, and so does a word without a code.
+- For every 64 words that follow: a mask, in whole bytes, of the words whose code differs from the row before, then
+  these codes, of 16 bits. A word beyond the end of the row before always counts as different, and so does a word
+  without a code.
 - The words without a code.
 
 Unpacked, a record is what `expand` writes, followed by its codes: see `codes_of`.
@@ -24,13 +25,13 @@ from kmc.engine.layout import control_words as f
 from kmc.engine.layout.control_words import Shared
 from kmc.engine.layout.record_structs import LENGTH_MASK, RECORD_HEAD_WORDS, StateRecord
 from kmc.engine.layout.word_dictionary import ESCAPE
-from kmc.engine.native.intrinsics import inlined, load_anywhere, load_code, ones, store_code
+from kmc.engine.native.intrinsics import inlined, load_anywhere, load_byte, load_code, ones, store_byte
 from kmc.engine.native.words import Address, Mask
 
-UNIT_BITS = 16
-SHORT_LENGTH = (1 << 14) - 1
-ESCAPED = 1 << 14
-DEAD = 1 << 15
+HEADER_BYTES = 1
+SHORT_LENGTH = (1 << 6) - 1
+ESCAPED = 1 << 6
+DEAD = 1 << 7
 LONG_BYTES = 4
 GROUP = 64
 STEP = 8
@@ -39,32 +40,33 @@ STEP = 8
 _GROUP_WORDS = GROUP * f.UNIT_BYTES // f.WORD_BYTES
 
 Codes = NDArray[np.uint16]
+Bytes = NDArray[np.uint8]
 
 
 @inlined
 def length_of(packed: Address) -> int:
     """The length of a packed row."""
-    short = load_code(packed, 0) & SHORT_LENGTH
-    return short if short != SHORT_LENGTH else load_anywhere(packed + f.UNIT_BYTES) & LENGTH_MASK
+    short = load_byte(packed, 0) & SHORT_LENGTH
+    return short if short != SHORT_LENGTH else load_anywhere(packed + HEADER_BYTES) & LENGTH_MASK
 
 
 @inlined
 def body_of(packed: Address) -> Address:
-    """The address of a packed record's fingerprint, which is even; the plain words follow."""
-    long = load_code(packed, 0) & SHORT_LENGTH == SHORT_LENGTH
-    return Address(packed + (f.UNIT_BYTES + LONG_BYTES if long else f.UNIT_BYTES))
+    """The address of a packed record's fingerprint; the plain words follow."""
+    long = load_byte(packed, 0) & SHORT_LENGTH == SHORT_LENGTH
+    return Address(packed + (HEADER_BYTES + LONG_BYTES if long else HEADER_BYTES))
 
 
 @inlined
 def is_dead(packed: Address) -> int:
     """Not 0 if a packed record was marked."""
-    return load_code(packed, 0) & DEAD
+    return load_byte(packed, 0) & DEAD
 
 
 @inlined
 def mark_dead(packed: Address) -> None:
     """Mark a packed record as dead: another state represents its view."""
-    store_code(packed, 0, load_code(packed, 0) | DEAD)
+    store_byte(packed, 0, load_byte(packed, 0) | DEAD)
 
 
 @inlined
@@ -106,7 +108,7 @@ def lowest_bits(count: int) -> Mask:
 @inlined
 def mask_bytes(count: int) -> int:
     """The number of bytes of a mask of so many bits."""
-    return (count + UNIT_BITS - 1) // UNIT_BITS * f.UNIT_BYTES
+    return count + 7 >> 3
 
 
 @inlined
@@ -120,7 +122,7 @@ def packed_end(shared: Shared, packed: Address) -> Address:
         count = min(length - plain - start, GROUP)
         changed = ones(load_anywhere(address) & lowest_bits(count))
         address += mask_bytes(count)
-        if load_code(packed, 0) & ESCAPED:
+        if load_byte(packed, 0) & ESCAPED:
             for index in range(changed):
                 escaped += 1 if load_code(address, index) == ESCAPE else 0
         address += changed * f.UNIT_BYTES
@@ -129,11 +131,16 @@ def packed_end(shared: Shared, packed: Address) -> Address:
 
 def length_at(address: int) -> int:
     """The length of the row of the packed record at `address`."""
-    units = units_at(address, 3)
-    short = int(units[0]) & SHORT_LENGTH
-    return short if short != SHORT_LENGTH else int(units[1]) | int(units[2]) << UNIT_BITS
+    head = ctypes.string_at(address, HEADER_BYTES + LONG_BYTES)
+    short = head[0] & SHORT_LENGTH
+    return short if short != SHORT_LENGTH else int.from_bytes(head[HEADER_BYTES:], "little")
 
 
-def units_at(address: int, count: int) -> Codes:
-    """A copy of `count` units at `address`."""
-    return np.frombuffer(ctypes.string_at(address, count * f.UNIT_BYTES), np.uint16)
+def bytes_at(address: int, count: int) -> Bytes:
+    """A copy of `count` bytes at `address`."""
+    return np.frombuffer(ctypes.string_at(address, count), np.uint8)
+
+
+def codes_at(address: int, count: int) -> Codes:
+    """A copy of `count` codes at `address`."""
+    return bytes_at(address, count * f.UNIT_BYTES).view(np.uint16)

@@ -10,6 +10,7 @@ from kmc.engine.layout.control_words import Shared, Thread
 from kmc.engine.layout.packed_rows import (
     ESCAPED,
     GROUP,
+    HEADER_BYTES,
     SHORT_LENGTH,
     body_of,
     codes_of,
@@ -27,10 +28,12 @@ from kmc.engine.native.intrinsics import (
     highest_codes,
     inlined,
     load,
+    load_byte,
     load_code,
     lowest,
     ones,
     store_anywhere,
+    store_byte,
     store_code,
     store_some_codes,
 )
@@ -40,7 +43,7 @@ from kmc.engine.native.words import Address
 
 @inlined
 def pack(shared: Shared, thread: Thread, record: StateRecord, source: StateRecord, target: Address) -> Address:
-    """Pack a record to `target`, an even address, as the next row after the one this thread packed last; where it ends.
+    """Pack a record to `target`, any address, as the next row after the one this thread packed last; where it ends.
 
     `source` is an unpacked record that shares most of its words. Up to eight words behind the end are overwritten;
     `Memory.is_overrun` allows for that.
@@ -64,7 +67,7 @@ def pack(shared: Shared, thread: Thread, record: StateRecord, source: StateRecor
             )
         out = Address(out + ones(changed) * f.UNIT_BYTES)
     if thread.escaped != 0:
-        store_code(target, 0, load_code(target, 0) | ESCAPED)
+        store_byte(target, 0, load_byte(target, 0) | ESCAPED)
         out = write_escapes(record, plain, thread.codes, out)
     codes = thread.last_codes
     thread.last_codes = thread.codes
@@ -77,9 +80,9 @@ def pack(shared: Shared, thread: Thread, record: StateRecord, source: StateRecor
 def pack_head(shared: Shared, record: StateRecord, target: Address) -> Address:
     """Write the header, the fingerprint and the plain words of a packed record; where they end."""
     length = record.header & LENGTH_MASK
-    store_code(target, 0, min(length, SHORT_LENGTH))
+    store_byte(target, 0, min(length, SHORT_LENGTH))
     if length >= SHORT_LENGTH:
-        store_anywhere(target + f.UNIT_BYTES, length)
+        store_anywhere(target + HEADER_BYTES, length)
     out = body_of(target)
     store_anywhere(out, record.fingerprint)
     out = Address(out + f.WORD_BYTES)

@@ -13,19 +13,20 @@ from kmc.engine.layout.packed_rows import (
     DEAD,
     ESCAPED,
     GROUP,
+    HEADER_BYTES,
     LONG_BYTES,
     SHORT_LENGTH,
     STEP,
-    UNIT_BITS,
     Codes,
     body_of,
+    bytes_at,
+    codes_at,
     codes_of,
     length_at,
     length_of,
     lowest_bits,
     mask_bytes,
     row_of,
-    units_at,
 )
 from kmc.engine.layout.record_structs import Chunk, StateRecord
 from kmc.engine.layout.word_dictionary import ESCAPE, Dictionary, known_code_of
@@ -35,12 +36,13 @@ from kmc.engine.native.intrinsics import (
     inlined,
     load,
     load_anywhere,
+    load_byte,
     load_code,
     lowest,
     store,
     store_code,
 )
-from kmc.engine.native.memory import Words, words_at
+from kmc.engine.native.memory import Words
 from kmc.engine.native.specialization import SHARDED
 from kmc.engine.native.words import Address, Fingerprint
 
@@ -64,7 +66,7 @@ def unpack(shared: Shared, packed: Address, before: StateRecord, record: StateRe
     if length != plain:
         copy_coded(shared, before, record)
         source = Address(change_coded(shared.dictionary, record, plain, source))
-        if load_code(packed, 0) & ESCAPED:
+        if load_byte(packed, 0) & ESCAPED:
             source = Address(fill_escapes(shared.dictionary, record, plain, source))
     return source
 
@@ -147,30 +149,30 @@ def records(dictionary: Dictionary, address: int, count: int) -> Iterator[Packed
     """
     before: Codes = np.zeros(0, np.uint16)
     for _ in range(count):
-        dead = bool(units_at(address, 1)[0] & DEAD)
+        dead = bool(bytes_at(address, 1)[0] & DEAD)
         record, before, address = _record(dictionary, address, before)
         yield None if dead else record
 
 
 def _record(dictionary: Dictionary, address: int, before: Codes) -> tuple[PackedState, Codes, int]:
     """A record, its codes, and where it ends."""
-    length, header = length_at(address), int(units_at(address, 1)[0])
-    address += f.UNIT_BYTES + LONG_BYTES * (header & SHORT_LENGTH == SHORT_LENGTH)
+    length, header = length_at(address), int(bytes_at(address, 1)[0])
+    address += HEADER_BYTES + LONG_BYTES * (header & SHORT_LENGTH == SHORT_LENGTH)
     plain = min(dictionary.plain, length)
-    head = words_at(address, 1 + plain - dictionary.implied)
+    head = bytes_at(address, (1 + plain - dictionary.implied) * f.WORD_BYTES).view(np.int64)
     address += len(head) * f.WORD_BYTES
     codes = np.zeros(length - plain, np.uint16)
     kept = min(len(before), len(codes))
     codes[:kept] = before[:kept]
     for start in range(0, len(codes), GROUP):
-        masks = units_at(address, -(-min(len(codes) - start, GROUP) // UNIT_BITS))
-        bits = np.unpackbits(masks.view(np.uint8), bitorder="little", count=min(len(codes) - start, GROUP))
-        changed = start + np.flatnonzero(bits)
-        codes[changed] = units_at(address + len(masks) * f.UNIT_BYTES, len(changed))
-        address += (len(masks) + len(changed)) * f.UNIT_BYTES
+        count = min(len(codes) - start, GROUP)
+        mask = bytes_at(address, -(-count // 8))
+        changed = start + np.flatnonzero(np.unpackbits(mask, bitorder="little", count=count))
+        codes[changed] = codes_at(address + len(mask), len(changed))
+        address += len(mask) + len(changed) * f.UNIT_BYTES
     coded = dictionary.words[codes]
     escaped = codes == ESCAPE
-    coded[escaped] = words_at(address, int(escaped.sum()))
+    coded[escaped] = bytes_at(address, int(escaped.sum()) * f.WORD_BYTES).view(np.int64)
     address += int(escaped.sum()) * f.WORD_BYTES
     row = np.concatenate([head[1 - dictionary.implied :], coded])
     return PackedState(int(head[0]) & UNSIGNED, 0, row), codes, address

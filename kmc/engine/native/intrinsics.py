@@ -172,8 +172,8 @@ def ones(builder: Any, mask: Any) -> Any:
 
 @LoopIntrinsic
 def load_code(builder: Any, address: Any, index: Any) -> Any:
-    """The 16 bits at `address`, `index` counting in steps of 16 bits; without a sign."""
-    return builder.zext(builder.load(_code(builder, address, index), align=2), _I64)
+    """The 16 bits at any `address`, `index` counting in steps of 16 bits; without a sign."""
+    return builder.zext(builder.load(_code(builder, address, index), align=1), _I64)
 
 
 @LoopIntrinsic
@@ -208,14 +208,14 @@ def store_byte(builder: Any, address: Any, index: Any, value: Any) -> None:
 
 @LoopIntrinsic
 def load_anywhere(builder: Any, address: Any) -> Any:
-    """The word at an address that is even, and need not be that of a word."""
-    return builder.load(builder.inttoptr(address, _I64.as_pointer()), align=2)
+    """The word at any address, which need not be that of a word."""
+    return builder.load(builder.inttoptr(address, _I64.as_pointer()), align=1)
 
 
 @LoopIntrinsic
 def store_anywhere(builder: Any, address: Any, word: Any) -> None:
-    """Write a word to an address that is even, and need not be that of a word."""
-    builder.store(word, builder.inttoptr(address, _I64.as_pointer()), align=2)
+    """Write a word to any address, which need not be that of a word."""
+    builder.store(word, builder.inttoptr(address, _I64.as_pointer()), align=1)
 
 
 @LoopIntrinsic
@@ -242,8 +242,8 @@ def highest_codes(builder: Any, address: Any) -> Any:
 
 @LoopIntrinsic
 def store_some_codes(builder: Any, target: Any, source: Any, mask: Any) -> None:
-    """Write those of 32 codes at `source` that a mask selects to `target`, one behind another; the words behind them
-    are undefined.
+    """Write those of 32 codes at `source` that a mask selects to any address `target`, one behind another; the bytes
+    behind them are undefined.
 
     The number of bytes written is always that of 32 codes, whatever the mask.
     """
@@ -253,7 +253,7 @@ def store_some_codes(builder: Any, target: Any, source: Any, mask: Any) -> None:
     function = builder.module.globals.get(name) or ir.Function(builder.module, kind, name)
     chosen = builder.bitcast(builder.trunc(mask, _I32), mask_kind)
     some = builder.call(function, [_codes(builder, source), chosen, ir.Constant(_CODES, ir.Undefined)])
-    builder.store(some, builder.inttoptr(target, _CODES.as_pointer()), align=2)
+    builder.store(some, builder.inttoptr(target, _CODES.as_pointer()), align=1)
 
 
 def _among_eight(builder: Any, how: str, address: Any, index: Any, word: Any, align: int = 8) -> Any:

@@ -66,7 +66,7 @@ def test_a_loop_adds_to_the_result_of_its_task() -> None:
 def packed_rows(rows: list[tuple[int, list[int], bool]]) -> Memory:
     """A chunk of rows, all of whose words are plain; each is a fingerprint, words and whether it is dead."""
     packed = b"".join(
-        struct.pack(f"<HQ{len(words)}q", len(words) | DEAD * dead, fingerprint, *words)
+        struct.pack(f"<BQ{len(words)}q", len(words) | DEAD * dead, fingerprint, *words)
         for fingerprint, words, dead in rows
     )
     memory = Memory(-(-len(packed) // 8))

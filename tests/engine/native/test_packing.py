@@ -20,12 +20,13 @@ from kmc.engine.layout.control_words import Shared, Thread
 from kmc.engine.layout.frontier import UNSIGNED, PackedState, states_words
 from kmc.engine.layout.packed_rows import (
     ESCAPED,
+    bytes_at,
+    codes_at,
     codes_of,
     is_dead,
     length_at,
     mark_dead,
     packed_end,
-    units_at,
     unpacked_words,
 )
 from kmc.engine.layout.record_structs import StateRecord
@@ -41,7 +42,7 @@ BEHIND = 1 << 40 | 77
 """What stands behind a record, and no packing may see."""
 
 ROWS = st.lists(WORDS, max_size=40)
-LONG = 1 << 14
+LONG = 1 << 6
 """A length that does not fit into a header."""
 
 
@@ -118,8 +119,8 @@ def expected(dictionary: Dictionary, before: list[int], row: list[int]) -> tuple
         for index, (word, escape) in enumerate(zip(coded, escaped, strict=True))
     ]
     header = min(len(row), LONG - 1) | any(escaped) * ESCAPED
-    head = 2 + 4 * (len(row) >= LONG - 1) + 8 * (1 + plain - dictionary.implied)
-    return header, head + 2 * -(-len(coded) // 16) + 2 * sum(changed) + 8 * sum(escaped)
+    head = 1 + 4 * (len(row) >= LONG - 1) + 8 * (1 + plain - dictionary.implied)
+    return header, head + -(-len(coded) // 8) + 2 * sum(changed) + 8 * sum(escaped)
 
 
 class Chunk:
@@ -150,8 +151,8 @@ class Chunk:
         header, size = expected(self.dictionary, self.rows[-1] if self.rows else [], row)
         if source is not None and any(not has_code(self.dictionary, word) for word in row_of(source)):
             # Codes are copied from it before those of other words are found.
-            header |= int(units_at(self.end, 1)[0]) & ESCAPED
-        assert (int(units_at(self.end, 1)[0]), end - self.end) == (header, size)
+            header |= int(bytes_at(self.end, 1)[0]) & ESCAPED
+        assert (int(bytes_at(self.end, 1)[0]), end - self.end) == (header, size)
         self.places.append(Address(end))
         self.rows.append(row)
         return size
@@ -189,7 +190,7 @@ class Chunk:
 
     def _check_codes(self, words: list[int], record: Memory) -> None:
         """An unpacked record has the codes of its words, which a successor is packed by."""
-        codes = units_at(call(codes_address, record.address), len(words))
+        codes = codes_at(call(codes_address, record.address), len(words))
         coded = [self.dictionary.words[code] if code != ESCAPE else None for code in codes]
         assert coded == [word if has_code(self.dictionary, word) else None for word in words]
 
@@ -232,15 +233,15 @@ def test_rows_come_back_when_the_dictionary_is_full() -> None:
 def test_words_that_are_known_take_two_bytes(plain: int) -> None:
     row = [1 << 60 | number for number in range(24)]
     coded = 24 - plain
-    assert Chunk(Dictionary(plain), 99).add(row) == 2 + 8 + 8 * plain + 2 * -(-coded // 16) + 2 * coded
+    assert Chunk(Dictionary(plain), 99).add(row) == 1 + 8 + 8 * plain + -(-coded // 8) + 2 * coded
 
 
 def test_a_row_like_the_one_before_takes_two_bytes_for_each_word_that_differs() -> None:
     chunk = Chunk(Dictionary(1, 1), 999)
     row = [7, *range(100, 130)]
     chunk.add(row)
-    assert chunk.add([8, *row[1:]]) == 2 + 8 + 4
-    assert chunk.add([9, 55, *row[2:20], 56, *row[21:]]) == 2 + 8 + 4 + 2 * 2
+    assert chunk.add([8, *row[1:]]) == 1 + 8 + 4
+    assert chunk.add([9, 55, *row[2:20], 56, *row[21:]]) == 1 + 8 + 4 + 2 * 2
 
 
 SIZES = (1, 2, 31, 32, 33, 63, 64, 65, 96, 97, 129)
