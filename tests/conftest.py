@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from support.commands.forked_kmc import ForkingProcess, forking_process
 from support.runs.s3_server import CREDENTIALS, S3Server, s3_server
 
 from kmc.process import usable_cpus
@@ -100,6 +101,13 @@ def compiled_once_in_module() -> Iterator[None]:
 def optimised_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
     """Specs are compiled with LLVM's optimisations from the start: for tests of the compiler and for long searches."""
     monkeypatch.setenv(KERNELS_VARIABLE, "optimised")
+
+
+@pytest.fixture(scope="session")
+def forking() -> Iterator[ForkingProcess]:
+    """A process that has imported kmc and forks others, each of which is the program."""
+    with forking_process() as process:
+        yield process
 
 
 @pytest.fixture(params=["rows kept", "rows dropped"])

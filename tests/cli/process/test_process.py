@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from support.commands.cli_runner import COUNTER, DATA, steady
+from support.commands.forked_kmc import ForkingProcess
 
 GRID = str(DATA / "grid.py")
 PROGRAM = [sys.executable, "-m", "kmc"]
@@ -44,21 +45,14 @@ class Interrupted:
 
 
 @pytest.fixture(scope="module")
-def interrupted(tmp_path_factory: pytest.TempPathFactory) -> Interrupted:
+def interrupted(tmp_path_factory: pytest.TempPathFactory, forking: ForkingProcess) -> Interrupted:
     """A check of a million states, stopped by Ctrl-C as soon as it reports progress."""
-    process = subprocess.Popen(
-        [*PROGRAM, "check", GRID, "--no-deadlock", "--json", "--engine", "python"],
-        cwd=tmp_path_factory.mktemp("interrupted"),
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stderr is not None
+    words, folder = ("check", GRID, "--no-deadlock", "--json", "--engine", "python"), tmp_path_factory.mktemp("grid")
+    process = forking.start(*words, cwd=folder, env=environment())
     first = process.stderr.readline()
-    process.send_signal(signal.SIGINT)
+    os.kill(process.pid, signal.SIGINT)
     stdout, rest = process.communicate()
-    return Interrupted(process.returncode, json.loads(stdout), [first.rstrip("\n"), *rest.splitlines()])
+    return Interrupted(process.wait(), json.loads(stdout), [first.rstrip("\n"), *rest.splitlines()])
 
 
 @pytest.mark.slow
@@ -103,65 +97,54 @@ def test_the_process_exits_with_the_status(words: list[str], status: int, tmp_pa
 
 
 @pytest.mark.slow
-def test_results_go_to_stdout_and_errors_to_stderr(tmp_path: Path) -> None:
-    right, wrong = run("check", COUNTER, "--quiet", cwd=tmp_path), run("check", COUNTER, "nothing", cwd=tmp_path)
+def test_results_go_to_stdout_and_errors_to_stderr(tmp_path: Path, forking: ForkingProcess) -> None:
+    right, wrong = (forking.run("check", COUNTER, *words, cwd=tmp_path) for words in (["--quiet"], ["nothing"]))
+    assert (right.returncode, wrong.returncode) == (0, 151)
     assert (right.stderr, wrong.stdout) == ("", "")
 
 
 @pytest.mark.slow
-def test_redirected_results_have_no_colour(tmp_path: Path) -> None:
-    assert "\x1b" not in run("check", COUNTER, "two", "--no-run-dir", cwd=tmp_path).stdout
+def test_redirected_results_have_no_colour(tmp_path: Path, forking: ForkingProcess) -> None:
+    found = forking.run("check", COUNTER, "two", "--no-run-dir", cwd=tmp_path, env=environment())
+    assert (found.returncode, "\x1b" in found.stdout) == (12, False)
 
 
 @pytest.mark.slow
-def test_colour_can_be_forced(tmp_path: Path) -> None:
-    found = run("check", COUNTER, "two", "--no-run-dir", cwd=tmp_path, extra={"FORCE_COLOR": "1"})
+def test_colour_can_be_forced(tmp_path: Path, forking: ForkingProcess) -> None:
+    forced = environment(FORCE_COLOR="1")
+    found = forking.run("check", COUNTER, "two", "--no-run-dir", cwd=tmp_path, env=forced)
     assert "\x1b[" in found.stdout
 
 
 @pytest.mark.slow
-def test_no_color_wins_over_forced_colour(tmp_path: Path) -> None:
-    found = run("check", COUNTER, "two", "--no-run-dir", cwd=tmp_path, extra={"FORCE_COLOR": "1", "NO_COLOR": "1"})
-    assert "\x1b[3" not in found.stdout
+def test_no_color_wins_over_forced_colour(tmp_path: Path, forking: ForkingProcess) -> None:
+    both = environment(FORCE_COLOR="1", NO_COLOR="1")
+    found = forking.run("check", COUNTER, "two", "--no-run-dir", cwd=tmp_path, env=both)
+    assert (found.returncode, "\x1b[3" in found.stdout) == (12, False)
 
 
 @pytest.mark.slow
-def test_a_reader_that_goes_away_gets_no_traceback(tmp_path: Path) -> None:
-    process = subprocess.Popen(
-        [*PROGRAM, "check", COUNTER, "two", "--no-run-dir", "--quiet"],
-        cwd=tmp_path,
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None
-    assert process.stderr is not None
+def test_a_reader_that_goes_away_gets_no_traceback(tmp_path: Path, forking: ForkingProcess) -> None:
+    process = forking.start("check", COUNTER, "two", "--no-run-dir", "--quiet", cwd=tmp_path, env=environment())
     process.stdout.close()
-    errors = process.stderr.read()
-    process.stderr.close()
+    with process.stderr:
+        errors = process.stderr.read()
     assert (process.wait() != 0, errors) == (True, "")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("form", [(), ("--json",)])
-def test_a_reader_that_stops_early_does_not_change_the_exit_status(form: tuple[str, ...]) -> None:
-    command = [sys.executable, "-m", "kmc", "check", "kraft", "restarts", "--no-run-dir", "--quiet", *form]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert process.stdout is not None
+def test_a_reader_that_stops_early_does_not_change_the_exit_status(
+    form: tuple[str, ...], tmp_path: Path, forking: ForkingProcess
+) -> None:
+    process = forking.start("check", "kraft", "restarts", "--no-run-dir", "--quiet", *form, cwd=tmp_path)
     process.stdout.close()
-    _, errors = process.communicate(timeout=600)
-    assert (process.returncode, errors) == (12, b"")
+    with process.stderr:
+        errors = process.stderr.read()
+    assert (process.wait(), errors) == (12, "")
 
 
 FULL = Path("/dev/full")
-
-
-def run_into(target: int, *words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    """`kmc` with a stdout of this descriptor."""
-    return subprocess.run(
-        [*PROGRAM, *words], cwd=cwd, env=environment(), stdout=target, stderr=subprocess.PIPE, text=True, check=False
-    )
 
 
 @pytest.mark.slow
@@ -169,9 +152,9 @@ def run_into(target: int, *words: str, cwd: Path) -> subprocess.CompletedProcess
 @pytest.mark.parametrize(
     "words", [["check", COUNTER, "two"], ["check", COUNTER, "two", "--json"], ["runs"], ["--help"], ["--version"]]
 )
-def test_a_full_stdout_is_one_error(words: list[str], tmp_path: Path) -> None:
+def test_a_full_stdout_is_one_error(words: list[str], tmp_path: Path, forking: ForkingProcess) -> None:
     with FULL.open("w") as full:
-        ran = run_into(full.fileno(), *words, cwd=tmp_path)
+        ran = forking.run(*words, cwd=tmp_path, env=environment(), stdout=full.fileno())
     head, *rest = steady(ran.stderr).splitlines()
     assert (ran.returncode, head) == (
         153,
@@ -182,9 +165,10 @@ def test_a_full_stdout_is_one_error(words: list[str], tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not FULL.exists(), reason="there is no /dev/full")
-def test_a_full_stdout_costs_neither_the_saved_result_nor_the_report(tmp_path: Path) -> None:
+def test_a_full_stdout_costs_neither_the_saved_result_nor_the_report(tmp_path: Path, forking: ForkingProcess) -> None:
+    words = ("check", COUNTER, "two", "--json", "--junit", "report.xml")
     with FULL.open("w") as full:
-        ran = run_into(full.fileno(), "check", COUNTER, "two", "--json", "--junit", "report.xml", cwd=tmp_path)
+        ran = forking.run(*words, cwd=tmp_path, env=environment(), stdout=full.fileno())
     (folder,) = (tmp_path / ".kmc" / "runs").iterdir()
     assert f"the result is saved: .kmc/runs/{folder.name}" in ran.stderr
     assert json.loads((folder / "result.json").read_text())["exit_status"] == 12
@@ -199,9 +183,9 @@ def test_a_full_stdout_costs_neither_the_saved_result_nor_the_report(tmp_path: P
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="there is no /dev/full")
-def test_an_error_is_told_with_a_full_stdout_too(tmp_path: Path) -> None:
+def test_an_error_is_told_with_a_full_stdout_too(tmp_path: Path, forking: ForkingProcess) -> None:
     with FULL.open("w") as full:
-        ran = run_into(full.fileno(), "check", COUNTER, "nothing", "--json", cwd=tmp_path)
+        ran = forking.run("check", COUNTER, "nothing", "--json", cwd=tmp_path, stdout=full.fileno())
     assert ran.returncode == 151
     assert "error[KMC349]" in ran.stderr
     assert "Traceback" not in ran.stderr
