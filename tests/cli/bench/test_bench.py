@@ -46,19 +46,20 @@ TOLD_TO_STOP = f"Model checking completed. No error has been found.\n{STOPPED}"
 def measured(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """The file that a small benchmark writes."""
     out = tmp_path_factory.mktemp("out")
-    words = ["kraft", "plain", "--states", "300", "--runs", "2", "--threads", "1,2", "--python", "--out", str(out)]
-    ran = kmc("bench", *words, "--json")
+    words = ["two_phase_commit", "four", "--states", "300", "--runs", "2", "--threads", "1,2", "--python"]
+    ran = kmc("bench", *words, "--out", str(out), "--json")
     assert ran.exit_code == ExitStatus.OK, ran.output
-    written: dict[str, Any] = json.loads((out / "kraft-plain.json").read_text())
-    assert [path.name for path in out.iterdir()] == ["kraft-plain.json"]
+    (path,) = out.iterdir()
+    assert path.name == "two_phase_commit-four.json"
+    written: dict[str, Any] = json.loads(path.read_text())
     (printed,) = json.loads(ran.stdout)["benchmarks"]
-    assert printed == {**written, "path": str(out / "kraft-plain.json")}
+    assert printed == {**written, "path": str(path)}
     return written
 
 
 @pytest.mark.slow
 def test_a_file_tells_machine_commit_command_and_load(measured: dict[str, Any]) -> None:
-    assert measured["command"][:4] == ["kmc", "bench", "kraft", "plain"]
+    assert measured["command"][:4] == ["kmc", "bench", "two_phase_commit", "four"]
     assert {"cpu", "cores", "memory_bytes", "system", "python", "numba"} <= set(measured["machine"])
     assert {"date", "commit", "load_before", "load_after", "digest", "states_asked"} <= set(measured)
 
@@ -174,7 +175,7 @@ def fake_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, output: str) -> l
 def bench_with_tlc(tmp_path: Path, words: list[str], states: int) -> Any:
     """The one result of a benchmark with TLC beside it."""
     own = ["--states", str(states), "--runs", "1", "--threads", "1", "--no-starts", "--out", str(tmp_path), "--json"]
-    ran = kmc("bench", "kraft", "smoke", *own, *words, "--tlc-module", "KRaft")
+    ran = kmc("bench", "kraft", *words, *own)
     assert ran.exit_code == ExitStatus.OK, ran.output
     return json.loads(ran.stdout)["benchmarks"][0]
 
@@ -185,7 +186,8 @@ def bench_with_tlc(tmp_path: Path, words: list[str], states: int) -> Any:
 def test_tlc_beside_kmc(
     output: str, states: int, agree: bool | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = bench_with_tlc(tmp_path, fake_java(tmp_path, monkeypatch, output), states)
+    java = fake_java(tmp_path, monkeypatch, output)
+    found = bench_with_tlc(tmp_path, ["smoke", "--tlc-module", "KRaft", *java], states)
     (run,) = found["tlc"]["runs"]
     ratio = found["ratios"]["1"]
     assert (run["workers"], run["generated"] > run["distinct"] > 900) == (1, True)
@@ -248,7 +250,7 @@ def test_tlc_is_tried_for_a_second_and_then_measured_for_the_time_given(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     words = fake_java(tmp_path, monkeypatch, STOPPED)
-    bench_with_tlc(tmp_path, [*words, "--tlc-seconds", "7"], 100)
+    bench_with_tlc(tmp_path, ["plain", *words, "--tlc-seconds", "7"], 100)
     calls = (tmp_path / "bin" / "calls").read_text().splitlines()
     stops = [word.partition("=")[2] for call in calls for word in call.split() if word.startswith("-Dtlc2.TLC.stop")]
     assert stops == ["1", "7"]
