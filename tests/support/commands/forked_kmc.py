@@ -123,7 +123,7 @@ def _become(request: dict[str, Any], given: list[int]) -> None:
     sys.stderr = os.fdopen(2, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)
     sys.argv[1:] = request["words"]
     if request["program"]:
-        exec(request["program"], {"__name__": "__main__"})
+        exec(request["program"], {"__name__": "__main__"})  # a test wrote it, as one for `python -c`
     else:
         from kmc.cli.main import main  # which the program of a request may change first
 
