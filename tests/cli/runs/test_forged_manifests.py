@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Iterator
-from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -66,10 +65,10 @@ def places(tree: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 
 def changed(tree: Any, path: tuple[Any, ...], change: Callable[[Any, Any], None]) -> Any:
-    """A copy of the tree after a change of one member of one of its containers."""
-    copy = deepcopy(tree)
-    inner = copy
+    """The tree after a change of one member of one of its containers; it shares what lies beside with the old one."""
+    copy = inner = tree.copy()
     for key in path[:-1]:
+        inner[key] = inner[key].copy()
         inner = inner[key]
     change(inner, path[-1])
     return copy

@@ -42,10 +42,15 @@ class Disk:
         self.left = 1 << 60
 
 
+@pytest.fixture(scope="module")
+def whole() -> dict[str, Any]:
+    """The result of the whole model, whose compiled code is then kept: it would be on the full disk as well."""
+    return check_json(*MODEL)
+
+
 @pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _in_a_folder_of_its_own(whole: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    kmc("check", *MODEL, "--no-run-dir")  # compiled code is kept on the disk as well
 
 
 def the_run() -> Path:
@@ -54,16 +59,17 @@ def the_run() -> Path:
     return run
 
 
-def same(found: dict[str, Any]) -> bool:
+def same(found: dict[str, Any], whole: dict[str, Any]) -> bool:
     """Return whether a result is that of the whole model."""
-    whole = check_json(*MODEL)
     return {key: found[key] for key in COMPARED} == {key: whole[key] for key in COMPARED}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("writes", [20, 60, 150])
 @pytest.mark.parametrize("shards", ["1", "3"])
-def test_shards_save_their_last_level_in_the_reserve(monkeypatch: pytest.MonkeyPatch, writes: int, shards: str) -> None:
+def test_shards_save_their_last_level_in_the_reserve(
+    monkeypatch: pytest.MonkeyPatch, writes: int, shards: str, whole: dict[str, Any]
+) -> None:
     with monkeypatch.context() as patch:
         disk = Disk(patch, writes)
         spend = RunDirectory.spend_reserve
@@ -78,7 +84,7 @@ def test_shards_save_their_last_level_in_the_reserve(monkeypatch: pytest.MonkeyP
         ran = kmc("check", *MODEL, "--shards", shards, "--threads", "1")
     assert (ran.exit_code, "error[KMC550]" in ran.stderr) == (153, True)
     assert f"levels are saved; go on with them: kmc check --resume {the_run()}" in ran.stderr
-    assert same(json.loads(kmc("check", "--resume", str(the_run()), "--json").stdout))
+    assert same(json.loads(kmc("check", "--resume", str(the_run()), "--json").stdout), whole)
 
 
 def full_when_it_begins(patch: pytest.MonkeyPatch) -> Disk:
@@ -95,17 +101,19 @@ def full_when_it_begins(patch: pytest.MonkeyPatch) -> Disk:
 
 
 @pytest.mark.slow
-def test_a_search_in_memory_goes_on_without_its_first_save(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_in_memory_goes_on_without_its_first_save(
+    monkeypatch: pytest.MonkeyPatch, whole: dict[str, Any]
+) -> None:
     with monkeypatch.context() as patch:
         disk = full_when_it_begins(patch)
         ran = kmc("check", *MODEL, "--save-every", "0", "--json", "--threads", "1")
     assert disk.refused > 0
     # The result cannot be written either, but it is known, and shown.
-    assert same(json.loads(ran.stdout))
+    assert same(json.loads(ran.stdout), whole)
 
 
 @pytest.mark.slow
-def test_a_search_in_memory_saves_once_there_is_room(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_in_memory_saves_once_there_is_room(monkeypatch: pytest.MonkeyPatch, whole: dict[str, Any]) -> None:
     with monkeypatch.context() as patch:
         disk = full_when_it_begins(patch)
         clean = RunDirectory.clean
@@ -117,7 +125,7 @@ def test_a_search_in_memory_saves_once_there_is_room(monkeypatch: pytest.MonkeyP
         patch.setattr(RunDirectory, "clean", cleaned)
         ran = kmc("check", *MODEL, "--save-every", "0", "--max-depth", "10", "--json", "--threads", "1")
     assert (json.loads(ran.stdout)["depth"], disk.refused > 0) == (10, True)
-    assert same(json.loads(kmc("check", "--resume", str(the_run()), "--json").stdout))
+    assert same(json.loads(kmc("check", "--resume", str(the_run()), "--json").stdout), whole)
 
 
 @pytest.mark.slow

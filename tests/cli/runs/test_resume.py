@@ -11,11 +11,13 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.commands.cli_runner import COUNTER, check_json, kmc
+from support.commands.forked_kmc import ForkingProcess
 from support.faults.crashes import KILLED, dying_at, in_child
 
 from kmc import failpoints
@@ -46,6 +48,12 @@ def resumed(folder: Path, *words: str) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(ran.stdout)
     assert "error" not in found or found["error"] is None, found["error"]
     return found
+
+
+@cache
+def whole_smoke() -> dict[str, Any]:
+    """The result of a model that several tests interrupt."""
+    return check_json("kraft", "smoke", *NATIVE)
 
 
 def same(found: dict[str, Any], expected: dict[str, Any]) -> None:
@@ -83,7 +91,7 @@ def test_a_real_run_that_is_killed_goes_on(point: str, threads: int) -> None:
     assert killed.returncode == KILLED
     assert f"kmc check --resume {the_run()}" in kmc("runs").stdout
     found = resumed(the_run(), "--threads", str(threads))
-    same(found, check_json("kraft", "smoke", *NATIVE))
+    same(found, whole_smoke())
     assert (found["exit_status"], found["differences"]) == (0, [])
     assert not (the_run() / "checkpoint").exists()
 
@@ -152,18 +160,27 @@ def test_a_search_for_lassos_that_is_cut_short_goes_on(monkeypatch: pytest.Monke
     assert not (the_run() / "checkpoint").exists()
 
 
+# Progress comes after a tenth of the usual time, so that fewer states are explored again.
+SOON = """
+from kmc.cli.main import main
+from kmc.cli.text import progress
+
+progress.FIRST_SECONDS = 0.1
+main()
+"""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_leaves_a_run_that_goes_on(number: int) -> None:
+def test_a_signal_leaves_a_run_that_goes_on(number: int, forking: ForkingProcess) -> None:
     model = "corrected_whole"  # minutes on any machine: the signal comes long before its end
-    command = [sys.executable, "-m", "kmc", "check", "kraft", model, *NATIVE, "--threads", "2", "--json"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert process.stderr is not None
+    words = ("check", "kraft", model, *NATIVE, "--threads", "2", "--json")
+    process = forking.start(*words, cwd=Path.cwd(), program=SOON)
     assert any("Progress(" in line for line in process.stderr)  # after what is compiled
-    process.send_signal(number)
-    output, errors = process.communicate(timeout=600)
+    os.kill(process.pid, number)
+    output, errors = process.communicate()
     found = json.loads(output)
-    assert (process.returncode, found["result"]) == (130, "interrupted")
+    assert (process.wait(), found["result"]) == (130, "interrupted")
     assert found["resume"] == f"kmc check --resume {the_run()} --threads 2"
     assert f"Resume: {found['resume']}" in errors
     depth = len(found["levels"]) + 1
@@ -294,7 +311,7 @@ def test_a_full_disk_says_how_to_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
         ran = kmc("check", "kraft", "smoke", *EACH_LEVEL)
     assert (ran.exit_code, "error[KMC550]: cannot save the run: write of" in ran.stderr) == (153, True)
     assert f"levels are saved; go on with them: kmc check --resume {the_run()}" in ran.stderr
-    same(resumed(the_run()), check_json("kraft", "smoke", *NATIVE))
+    same(resumed(the_run()), whole_smoke())
 
 
 def test_a_disk_that_stays_full_until_a_bound_ends_the_search_says_that_nothing_is_kept(
@@ -328,7 +345,7 @@ def test_a_lack_of_memory_says_how_to_go_on(code: str, monkeypatch: pytest.Monke
         ran = kmc("check", "kraft", "smoke", *NATIVE)
     assert (ran.exit_code, f"error[{code}]: no memory for more" in ran.stderr) == (153, True)
     assert f"levels are saved; go on with them: kmc check --resume {the_run()}" in ran.stderr
-    same(resumed(the_run()), check_json("kraft", "smoke", *NATIVE))
+    same(resumed(the_run()), whole_smoke())
 
 
 def test_a_stopped_run_tells_what_its_folder_takes_and_a_finished_one_does_not() -> None:

@@ -61,7 +61,7 @@ class ForkingProcess:
         `stdout` is a descriptor instead of a pipe. What the process before this one printed must have been read.
         """
         (out, out_written), (err, err_written) = os.pipe(), os.pipe()
-        request = {"words": words, "cwd": str(cwd), "env": dict(env), "program": program}
+        request = {"words": words, "cwd": str(cwd.absolute()), "env": dict(env), "program": program}
         given = [out_written if stdout < 0 else stdout, err_written]
         socket.send_fds(self._connection, [json.dumps(request).encode()], given)
         os.close(out_written)
