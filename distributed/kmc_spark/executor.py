@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -11,7 +10,6 @@ from typing import Any, TypeVar
 from pyspark import RDD, SparkContext
 
 from kmc.engine.layout.frontier import PackedState
-from kmc.errors import CommandLineError
 from kmc.shards.executors.exchange import names_of
 from kmc.shards.executors.executor import Executor
 from kmc.shards.executors.parts import in_parts, tasks_of_a_part_max
@@ -31,13 +29,10 @@ from kmc.shards.level.tasks import (
     SeekTask,
 )
 from kmc_spark import tasks as remote
-from kmc_spark.application import executor_count
+from kmc_spark.application import ExecutorCount
 from kmc_spark.facts import Facts
 from kmc_spark.faults import OF_SPARK, meant
 from kmc_spark.jobs import Jobs, stage_named
-
-_THIN_ROWS_KEY = "spark.kmc.thinRows"
-_COUNT_SECONDS = 1.0
 
 _FEW_TASKS = 4
 """Fewer tasks that only read and write files are run in the driver."""
@@ -52,7 +47,8 @@ TASK_CPUS = "spark.task.cpus"
 class SparkExecutor:
     """Runs tasks as jobs of a context, and those of thin levels with `local`, in the driver.
 
-    `poll` is called while a job runs, about 20 times a second. The entries that tasks send to shards go through Spark's
+    `poll` is called while a job runs, about 20 times a second. A job that has had no executor for `wait_seconds` fails
+    with SystemFault KMC565; None: it waits for one. The entries that tasks send to shards go through Spark's
     shuffle, or `by_files` of the store, which needs less CPU time if all executors see a fast disk.
     """
 
@@ -66,6 +62,7 @@ class SparkExecutor:
         *,
         by_files: bool = False,
         thin_rows: int = THIN_ROWS,
+        wait_seconds: float | None = None,
     ) -> None:
         self._context = context
         self._threads = int(context.getConf().get(TASK_CPUS) or 1)
@@ -77,7 +74,7 @@ class SparkExecutor:
         self._local = local
         self._store = store
         self._by_files = by_files
-        self._counted = 0.0
+        self._executors = ExecutorCount(context, wait_seconds)
         self.cluster = ClusterUse(thin_rows)
 
     @property
@@ -132,13 +129,13 @@ class SparkExecutor:
         except OF_SPARK as error:  # of calls beside the job
             raise meant(error) from None
         finally:
+            self._executors.end_job()
             self.cluster.executors = None
 
     def _listen(self) -> None:
         self._hear()
-        now = time.monotonic()
-        if now - self._counted >= _COUNT_SECONDS:
-            self._counted, self.cluster.executors = now, executor_count(self._context)
+        self._executors.update()
+        self.cluster.executors = self._executors.now
         self._poll()
 
     def _hear(self) -> None:
@@ -239,15 +236,6 @@ class SparkExecutor:
         with suppress(*OF_SPARK):  # the application may be over
             self._job.unpersist()
         self._local.close()
-
-
-def thin_rows_of(context: SparkContext) -> int:
-    """Return the number of rows from which a level is a job; CommandLineError KMC648 unless the setting is a number."""
-    text = context.getConf().get(_THIN_ROWS_KEY) or str(THIN_ROWS)
-    if not text.isdecimal():
-        message = f"{_THIN_ROWS_KEY} is a number of rows, not '{text}'"
-        raise CommandLineError("KMC648", message, help=f"write --conf {_THIN_ROWS_KEY}=N")
-    return int(text)
 
 
 def _members(part: Sequence[_Task]) -> Sequence[_Task]:

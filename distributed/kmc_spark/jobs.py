@@ -59,17 +59,24 @@ class Jobs:
         cancelled = 0.0
         while thread.is_alive():
             thread.join(_POLL_SECONDS)
-            self._poll()
+            try:
+                self._poll()
+            except BaseException:  # raised again: no task of the job goes on
+                self._cancel()
+                raise
             # Again and again: a job that has not reached the scheduler yet is not cancelled.
             if self._stopping and time.monotonic() - cancelled > _CANCEL_SECONDS:
                 cancelled = time.monotonic()
-                with suppress(*OF_SPARK):  # then the job fails too
-                    self._context.cancelJobGroup(_GROUP)
+                self._cancel()
         if self._stopping:
             raise Stopped
         if failures:
             raise meant(failures[0])
         return answers[0]
+
+    def _cancel(self) -> None:
+        with suppress(*OF_SPARK):  # then the job fails too
+            self._context.cancelJobGroup(_GROUP)
 
     def stop(self) -> None:
         """Cancel the running job. A signal handler may call it: it only sets a flag, and the thread that waits

@@ -18,7 +18,8 @@ from kmc.shards.executors.travel import ShardJob
 from kmc.shards.level.sharding import Sharding
 from kmc.shards.sharded_search import ShardedSearch
 from kmc.shards.storage.run_in_storage import place_of, store_of
-from kmc_spark.executor import SparkExecutor, thin_rows_of
+from kmc_spark.executor import SparkExecutor
+from kmc_spark.own_settings import executor_wait_of, thin_rows_of
 from kmc_spark.probe import probe
 
 
@@ -31,6 +32,7 @@ def sharded_on_spark(
     A level of fewer than `thin_rows` rows is made in the driver; None: the number in the context's settings.
     """
     thin = thin_rows_of(context) if thin_rows is None else thin_rows
+    wait_seconds = executor_wait_of(context)
 
     def search_of(
         compiled: CompiledModel,
@@ -57,7 +59,9 @@ def sharded_on_spark(
                 noting=noting,
                 poll=poll,
             )
-            return SparkExecutor(context, job, local, store, poll, by_files=by_files, thin_rows=thin)
+            return SparkExecutor(
+                context, job, local, store, poll, by_files=by_files, thin_rows=thin, wait_seconds=wait_seconds
+            )
 
         return ShardedSearch(
             compiled.kernels, initial, settings, sharding, store, executor_of, progress, directory, noting

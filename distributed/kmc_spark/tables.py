@@ -24,9 +24,11 @@ from kmc.tables.parts import TablePart
 from kmc.tables.state_tables import StateReader
 from kmc.tables.table_job import TableJob
 from kmc.tables.table_tasks import PARENTS, AttemptFile, PartTask, write_attempt, write_part
+from kmc_spark.application import ExecutorCount
 from kmc_spark.facts import Facts
 from kmc_spark.faults import OF_SPARK
 from kmc_spark.jobs import Jobs
+from kmc_spark.own_settings import executor_wait_of
 from kmc_spark.probe import cannot_use, probe
 from kmc_spark.tasks import told
 
@@ -42,13 +44,16 @@ class SparkTableJob:
 
 
 class SparkTables:
-    """Runs the tasks of tables as jobs of a context; SystemFault KMC561 or KMC562 for executors that cannot."""
+    """Runs the tasks of tables as jobs of a context; SystemFault KMC561 or KMC562 for executors that cannot,
+    and KMC565 where there was none for too long.
+    """
 
     def __init__(self, context: SparkContext, job: TableJob, new: NewTables) -> None:
         with DurableFolder(new.attempts) as opened:
             probe(context, FolderStore(opened), StorePlace.at(new.attempts))
         self.slots = max(1, context.defaultParallelism)
         self._context = context
+        self._wait_seconds = executor_wait_of(context)
         self._job = context.broadcast(SparkTableJob(job, Facts.here()))
 
     def write(self, tasks: Sequence[PartTask], progress: Callable[[int], None]) -> list[AttemptFile]:
@@ -56,7 +61,7 @@ class SparkTables:
         rows = self._context.accumulator(0)
         written = self._context.parallelize(tasks, len(tasks)).mapPartitions(partial(_write, self._job, rows))
         name = f"tables: write {tasks[0].table}, {len(tasks)} parts"
-        return Jobs(self._context, lambda: progress(rows.value)).run(name, written.collect)
+        return self._jobs(rows, progress).run(name, written.collect)
 
     def write_parents(
         self, parts: Sequence[TablePart], folder: Path, progress: Callable[[int], None]
@@ -69,7 +74,16 @@ class SparkTables:
             partial(_join, self._job, str(folder.resolve()), rows)
         )
         name = f"tables: write parents, {count} parts"
-        return Jobs(self._context, lambda: progress(rows.value)).run(name, written.collect)
+        return self._jobs(rows, progress).run(name, written.collect)
+
+    def _jobs(self, rows: Accumulator[int], progress: Callable[[int], None]) -> Jobs:
+        executors = ExecutorCount(self._context, self._wait_seconds)
+
+        def poll() -> None:
+            executors.update()
+            progress(rows.value)
+
+        return Jobs(self._context, poll)
 
     def close(self) -> None:
         """Give back the resources of executors."""

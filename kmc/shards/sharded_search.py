@@ -54,7 +54,7 @@ from kmc.shards.made_level import MadeLevel, Reading, compare_sums, seek_rows
 from kmc.shards.redivide import Redivision
 from kmc.shards.search_counts import SearchCounts
 
-_LOST = ("KMC530", "KMC531", "KMC532", "KMC560", "KMC561", "KMC562", "KMC564", "KMC570", "KMC573")
+_LOST = ("KMC530", "KMC531", "KMC532", "KMC560", "KMC561", "KMC562", "KMC564", "KMC565", "KMC570", "KMC573")
 """The faults of memory, of executors and of a storage, which say nothing against the files of whole levels."""
 
 UNCODED_MAX = 1 << 16

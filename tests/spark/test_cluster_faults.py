@@ -8,15 +8,19 @@ from pathlib import Path
 import pytest
 from pyspark import SparkContext
 from support.oracles.results import told
-from support.spark.checks import checked_on_spark, told_of_smoke
-from support.spark.cluster import Cluster, waited_for
+from support.spark.checks import DIVIDED, checked_on_spark, told_of_smoke
+from support.spark.cluster import Cluster, standalone_cluster, waited_for
 from support.spark.faulty_daemon import VERSION_VARIABLE, Fault, happened, repeated
 from support.spark.sessions import Sessions, submit_arguments
 from support.specs.shipped import shipped_model
 
+from kmc.engine.check_model import check_native
+from kmc.engine.files.run_directory import RunDirectory
+from kmc.engine.layout.search_outcome import Settings
 from kmc.errors import SystemFault
 from kmc.result import Bound, Limits, Result
 from kmc.shards.level.level_watch import EndedTask, LevelWatch
+from kmc.shards.on_one_machine import sharded
 
 pytestmark = pytest.mark.cluster
 
@@ -113,6 +117,36 @@ def test_a_time_limit_cancels_the_tasks_that_run(cluster_spark: SparkContext, fa
     again = tmp_path / "again"
     again.mkdir()
     assert told(checked_on_spark(cluster_spark, shipped_model("kraft", "smoke"), again)) == told_of_smoke()
+
+
+def test_a_search_whose_cluster_is_gone_for_good_ends_and_goes_on_elsewhere(
+    sessions: Sessions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended, run = LevelWatch.ended, tmp_path / "run"
+    for folder in (run, tmp_path / "cluster"):
+        folder.mkdir()
+    sessions.end()
+    with standalone_cluster(tmp_path / "cluster", workers=1) as cluster, monkeypatch.context() as patch:
+        settings = submit_arguments(tmp_path / "no-faults", "spark.kmc.executorTimeout=2s")
+        context = sessions.context(cluster.master, settings)
+
+        def lost(watch: LevelWatch, task: EndedTask) -> None:
+            if task.level >= 16:
+                cluster.end()
+            ended(watch, task)
+
+        patch.setattr(LevelWatch, "ended", lost)
+        with pytest.raises(SystemFault, match="Spark has had no executor for 2 seconds") as caught:
+            checked_on_spark(context, shipped_model("kraft", "smoke"), run)
+        sessions.end()
+    assert caught.value.code == "KMC565"
+    directory = RunDirectory.opened(run)
+    assert directory.manifest.levels >= 14
+    found = check_native(
+        shipped_model("kraft", "smoke"), Limits(), directory=directory, search_of=sharded(DIVIDED), settings=Settings()
+    )
+    directory.close()
+    assert told(found) == told_of_smoke()
 
 
 def result_or_fault(context: SparkContext, folder: Path) -> Result | SystemFault:

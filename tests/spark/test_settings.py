@@ -11,7 +11,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from pyspark import SparkContext
+from pyspark import SparkConf, SparkContext
 from support.spark.checks import DIVIDED
 from support.spark.cluster import waited_for
 from support.specs.shipped import shipped_model
@@ -22,10 +22,10 @@ from kmc.engine.search import level_search
 from kmc.errors import CommandLineError
 from kmc.result import Counters, Limits
 from kmc.shards.level.sharding import THIN_ROWS
-from kmc_spark import executor
+from kmc_spark import application
 from kmc_spark.application import application_line, executor_count
-from kmc_spark.executor import thin_rows_of
 from kmc_spark.on_spark import sharded_on_spark
+from kmc_spark.own_settings import executor_wait_of, thin_rows_of
 
 
 def told(folder: Path, *words: str) -> Any:
@@ -66,12 +66,28 @@ def test_the_rows_of_a_thin_level_are_a_setting() -> None:
 
 
 @pytest.mark.slow
+def test_the_time_without_an_executor_is_a_setting(local_spark: SparkContext) -> None:
+    def wait_of(master: str, text: str | None) -> float | None:
+        conf = SparkConf()
+        if text is not None:
+            conf.set("spark.kmc.executorTimeout", text)
+        return executor_wait_of(cast(SparkContext, SimpleNamespace(master=master, getConf=lambda: conf)))
+
+    assert [wait_of(master, None) for master in ("spark://host:7077", "yarn", "local[2]")] == [600.0, None, None]
+    assert [wait_of("spark://host:7077", text) for text in ("0", "90", "1h")] == [None, 90.0, 3600.0]
+    assert wait_of("yarn", "2h") == 7200.0
+    with pytest.raises(CommandLineError, match=r"spark\.kmc\.executorTimeout is a time, not 'soon'") as caught:
+        wait_of("yarn", "soon")
+    assert caught.value.code == "KMC648"
+
+
+@pytest.mark.slow
 def test_progress_has_the_number_of_executors_while_a_job_runs(
     tmp_path: Path, local_spark: SparkContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(level_search, "PROGRESS_SECONDS", 0.0)
-    monkeypatch.setattr(executor, "_COUNT_SECONDS", 0.0)
-    monkeypatch.setattr(executor, "executor_count", lambda context: 0)
+    monkeypatch.setattr(application, "_COUNT_SECONDS", 0.0)
+    monkeypatch.setattr(application, "executor_count", lambda context: 0)
     reports: list[Counters] = []
     directory = RunDirectory.created(tmp_path, {})
     result = check_native(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,8 @@ from kmc.errors import SystemFault
 from kmc.shards.files.word_files import WordFile
 from kmc.shards.known_runs import RemovedFiles
 from kmc.shards.level.tasks import LevelSource, RowsTask, SeekTask
-from kmc_spark import executor as spark_executor
+from kmc_spark import application
+from kmc_spark.application import ExecutorCount
 from kmc_spark.executor import SparkExecutor
 from kmc_spark.jobs import Jobs
 
@@ -53,8 +55,8 @@ def context() -> Context:
 @pytest.fixture
 def executor(context: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SparkExecutor:
     """An executor that makes every level by a job, and counts no executors each time that it looks."""
-    monkeypatch.setattr(spark_executor, "executor_count", lambda _: 0)
-    monkeypatch.setattr(spark_executor, "_COUNT_SECONDS", 0.0)
+    monkeypatch.setattr(application, "executor_count", lambda _: 0)
+    monkeypatch.setattr(application, "_COUNT_SECONDS", 0.0)
     return SparkExecutor(context, mock.Mock(), mock.Mock(), store_in(tmp_path), lambda: None, thin_rows=0)
 
 
@@ -80,6 +82,47 @@ def test_no_executor_is_missing_when_a_job_has_ended(
     monkeypatch.setattr(Jobs, "run", run)
     CALLS[call](executor)
     assert (seen, executor.cluster.executors) == ([0], None), "the driver may make the next level"
+
+
+@pytest.mark.parametrize(("counts", "waited"), [((0, 0, 0, 0), 3), ((0, 0, 1, 0, 0, 0, 0), 6), ((0, None, 0, 0), None)])
+def test_a_job_ends_after_it_had_no_executor_for_long(
+    counts: tuple[int | None, ...], waited: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers, clock = iter(counts), iter(range(100, 200))
+    monkeypatch.setattr(application, "executor_count", lambda _: next(answers))
+    monkeypatch.setattr(application, "time", mock.Mock(monotonic=lambda: next(clock)))
+    executors = ExecutorCount(mock.Mock(), 3.0)
+    for number in range(len(counts)):
+        if number == waited:
+            with pytest.raises(SystemFault, match="has had no executor for 3 seconds") as caught:
+                executors.update()
+            assert caught.value.code == "KMC565"
+        else:
+            executors.update()
+
+
+def test_waiting_begins_anew_with_each_job(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter(range(100, 200))
+    monkeypatch.setattr(application, "executor_count", lambda _: 0)
+    monkeypatch.setattr(application, "time", mock.Mock(monotonic=lambda: next(clock)))
+    executors = ExecutorCount(mock.Mock(), 3.0)
+    for _ in range(3):
+        executors.update()
+        executors.update()
+        executors.end_job()
+
+
+def test_a_job_whose_poll_fails_is_cancelled() -> None:
+    ends = threading.Event()
+    context = mock.MagicMock()
+    context.cancelJobGroup.side_effect = lambda _: ends.set()
+
+    def fail() -> None:
+        raise SystemFault("KMC565", "no executor", help="")
+
+    with pytest.raises(SystemFault, match="no executor"):
+        Jobs(context, fail).run("a job that waits", lambda: [ends.wait()])
+    assert ends.is_set()
 
 
 @pytest.mark.parametrize("call", [*CALLS, "slots"])

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 # Codes of faults after which a run can be resumed: memory, processes, disk, Spark, storage.
 _RUN_OUT = (
-    "KMC530", "KMC531", "KMC532", "KMC550", "KMC558", "KMC560", "KMC561", "KMC562", "KMC564", "KMC570", "KMC573",
-    "KMC574", "KMC575",
+    "KMC530", "KMC531", "KMC532", "KMC550", "KMC558", "KMC560", "KMC561", "KMC562", "KMC564", "KMC565", "KMC570",
+    "KMC573", "KMC574", "KMC575",
 )  # fmt: skip
 _DAMAGED, _TAKEN_OVER = "KMC551", "KMC571"
 
