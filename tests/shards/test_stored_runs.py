@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections import Counter
 from collections.abc import Callable, Collection
@@ -10,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.commands.cli_runner import kmc
 from support.oracles.results import told
 from support.runs.s3_server import S3Server
 from support.runs.shards import drop_rows
@@ -45,6 +47,23 @@ def test_a_check_in_a_storage_has_the_native_result(s3: S3Server, tmp_path: Path
         assert searched(model, begun(folder, address), sharded(DIVIDED, processes)) == wanted
         assert left_in(address) == []
         assert list(folder.iterdir()) == []
+
+
+def test_a_temporal_check_goes_on_from_its_storage_alone(
+    s3: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    address, check = s3.address(tmp_path.name), ("check", "two_phase_commit", "fair", "--json")
+    wanted = json.loads(kmc(*check, "--max-depth", "99").stdout)
+    kmc(*check, "--shards", "2", "--storage", address, "--save-every", "0", "--max-depth", "6", "--run-dir", "lost")
+    levels = [name for name in s3.names(tmp_path.name) if "/control/level-" in name]
+    assert len(levels) == 5, "those but the last are files of their own"
+    shutil.rmtree("lost")
+    (run,) = json.loads(kmc("runs", address, "--json").stdout)["runs"]
+    found = json.loads(kmc("check", "--resume", run["folder"], "--max-depth", "99", "--json").stdout)
+    for name in ("result", "generated", "distinct", "levels", "properties"):
+        assert found[name] == wanted[name]
+    assert {name.split("/")[-1] for name in s3.names(tmp_path.name)} == {"model.cfg", "result.json"}
 
 
 def river(folder: Path) -> Model:

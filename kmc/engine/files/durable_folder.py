@@ -174,13 +174,15 @@ class DurableFolder:
             raise foreign(self.path / name, why)
         return descriptor
 
-    def write(self, name: str, data: bytes) -> None:
-        """Make `data` the content of a file, with no promise of when it is on the disk."""
+    def write(self, name: str, data: bytes, *, synced: bool = False) -> None:
+        """Make `data` the content of a file. It is on the disk if it is `synced`; else there is no promise of when."""
         with step("create", self.path / name, self._fault):
             descriptor = self._opened(name, os.O_WRONLY | os.O_CREAT)
             try:
                 os.ftruncate(descriptor, 0)
                 _write_all(descriptor, data)
+                if synced:
+                    os.fsync(descriptor)
             finally:
                 os.close(descriptor)
 

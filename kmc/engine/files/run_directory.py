@@ -75,6 +75,7 @@ class RunDirectory:
         self.copy: ManifestCopy | None = None
         self._files = files
         self._written: dict[str, DataFile] = {}
+        self._level_files: frozenset[str] = frozenset()
         self._lock = files.lock(_LOCK)
         if self._lock is None:
             files.close()
@@ -106,7 +107,7 @@ class RunDirectory:
             raise
         # Read under the lock: a process that ends now may still write, or have removed it.
         try:
-            directory.manifest = _read_manifest(path, files)
+            directory.manifest, directory._level_files = _read_manifest(path, files)
             directory._check_sizes()
         except SystemFault:
             directory.close()
@@ -118,7 +119,9 @@ class RunDirectory:
     def adopted(cls, path: Path, manifest: RunManifest) -> RunDirectory:
         """A new one that goes on with a run whose files lie elsewhere: give it a `copy`."""
         directory = cls(path, manifest, DurableFolder.inside(path / FOLDER, create=True), resumed=True)
-        directory._files.write(NAME, manifest.as_bytes())
+        text, levels = manifest.as_files()
+        directory._write_levels(levels)
+        directory._files.write(NAME, text)
         return directory
 
     @property
@@ -187,6 +190,11 @@ class RunDirectory:
             except (OSError, ValueError) as error:
                 raise unread(path, error) from None
 
+    def _write_levels(self, levels: Mapping[str, bytes]) -> None:
+        for name in levels.keys() - self._level_files:
+            self._files.write(name, levels[name], synced=True)
+        self._level_files = frozenset(levels)
+
     def commit(self, manifest: RunManifest) -> None:
         """Make `manifest`, whose files are on the disk, the manifest of the folder."""
         if not self.manifest.levels:
@@ -196,8 +204,10 @@ class RunDirectory:
                     folder.sync()
         if self.copy is not None:
             self.copy.commit(manifest)
+        text, levels = manifest.as_files()
+        self._write_levels(levels)
         self._files.sync()
-        self._files.replace(NAME, manifest.as_bytes())
+        self._files.replace(NAME, text)
         self.manifest = manifest
 
     def remove(self, name: str) -> None:
@@ -208,7 +218,7 @@ class RunDirectory:
 
     def clean(self, keep: frozenset[str] = frozenset()) -> None:
         """Remove the files of kmc that neither the manifest nor `keep` needs."""
-        self._sweep(self.manifest.files | keep | {NAME, _LOCK, _RESERVE})
+        self._sweep(self.manifest.files | self._level_files | keep | {NAME, _LOCK, _RESERVE})
 
     def discard(self) -> None:
         """End the run, and remove all files that kmc made, the manifest first."""
@@ -287,11 +297,21 @@ def _manifest_bytes(files: DurableFolder) -> bytes:
         raise unread(files.path / NAME, error) from None
 
 
-def _read_manifest(path: Path, files: DurableFolder) -> RunManifest:
+def _read_manifest(path: Path, files: DurableFolder) -> tuple[RunManifest, frozenset[str]]:
+    """The manifest, and the names of the files of recorded levels that belong to it."""
+    names = set[str]()
     data = _manifest_bytes(files)
     if not data:
         raise nothing_to_resume(path)
-    return parse_manifest(data, files.path / NAME)
+
+    def read(name: str) -> bytes:
+        names.add(name)
+        try:
+            return files.read(name)
+        except OSError as error:
+            raise unread(files.path / name, error) from None
+
+    return parse_manifest(data, files.path / NAME, read), frozenset(names)
 
 
 def nothing_to_resume(path: Path | str, *, has_ended: bool = False) -> SystemFault:
@@ -310,7 +330,7 @@ def saved_manifest(path: Path) -> RunManifest | None:
     with suppress(SystemFault):
         if (files := _opened_folder(path)) is not None:
             with files:
-                return _read_manifest(path, files)
+                return _read_manifest(path, files)[0]
     return None
 
 

@@ -1,4 +1,7 @@
-"""The manifest of a saved run: one JSON file, from which every other file in its folder can be found and checked.
+"""The manifest of a saved run: a JSON file, from which every other file in its folder can be found and checked.
+
+A search that records steps for the behaviour graph names files of all of its levels. Each of these levels but the last
+is a JSON file of its own, which is written once: so the size of what a save writes does not grow with the levels.
 
 Invariant: the manifest names only whole levels, and only files that were on disk before it was written; it is replaced
 as a whole. Words in files have this machine's byte order, which is that of every machine that kmc runs on.
@@ -9,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -28,7 +31,9 @@ SHARD_FILE = (
 )
 """The names of the files of a search in shards; each begins with the kind of file."""
 
-_DATA_FILE = re.compile(rf"known|graph|rows-[0-9]{{1,18}}|{SHARD_FILE}")
+_LEVEL_FILE = re.compile(r"level-[0-9]{1,9}-[0-9a-f]{64}")
+_DATA_FILE = re.compile(rf"known|graph|rows-[0-9]{{1,18}}|{SHARD_FILE}|{_LEVEL_FILE.pattern}")
+_NOTED, _LEVEL_FILES = "noted", "level_files"
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +121,23 @@ class RunManifest:
         """The names of the files that it needs."""
         return frozenset(extent.file for extent in self.extents) | frozenset(_names_in(self.sharded))
 
+    def as_files(self) -> tuple[bytes, dict[str, bytes]]:
+        """Return the JSON text, and the files of recorded levels that it refers to, by their names.
+
+        A name has the hash of the content, so that a file of this name need not be written again.
+        """
+        noted = (self.sharded or {}).get(_NOTED, ())
+        if len(noted) < 2:
+            return self.as_bytes(), {}
+        files = {}
+        for depth, level in enumerate(noted[:-1], start=1):
+            content = json.dumps(level).encode() + b"\n"
+            files[f"level-{depth}-{hashlib.sha256(content).hexdigest()}"] = content
+        sharded = {**(self.sharded or {}), _NOTED: noted[-1:], _LEVEL_FILES: list(files)}
+        return replace(self, sharded=sharded).as_bytes(), files
+
     def as_bytes(self) -> bytes:
-        """The JSON text."""
+        """Return the JSON text with all recorded levels in it."""
         run = plain(replace(self, sharded=None))
         run["sharded"] = self.sharded  # it is JSON, and large
         content = {"format": FORMAT, "checksum": _checksum(run), "run": run}
@@ -142,8 +162,20 @@ def is_data_file(name: str) -> bool:
     return _DATA_FILE.fullmatch(name) is not None
 
 
-def parse_manifest(data: bytes, path: Path | str) -> RunManifest:
-    """The manifest in the bytes of a file. SystemFault KMC551 for a damaged one, KMC552 for another format."""
+def is_level_file(name: str) -> bool:
+    """Return whether a file of this name holds a recorded level of a manifest."""
+    return _LEVEL_FILE.fullmatch(name) is not None
+
+
+def _no_file(name: str) -> bytes:
+    raise FileNotFoundError(name)
+
+
+def parse_manifest(data: bytes, path: Path | str, read: Callable[[str], bytes] = _no_file) -> RunManifest:
+    """The manifest in the bytes of a file, with the levels that `read` gets from other files beside it.
+
+    SystemFault KMC551 for a damaged one, KMC552 for another format; `read` raises FileNotFoundError.
+    """
     try:
         content = json.loads(data)
         made, checksum, run = content["format"], content["checksum"], content["run"]
@@ -161,10 +193,33 @@ def parse_manifest(data: bytes, path: Path | str) -> RunManifest:
         manifest = typed(RunManifest, run)
     except (ValueError, KeyError, TypeError, AttributeError):
         raise damaged(path, "it is not a manifest") from None
+    manifest = _with_levels(manifest, path, read)
     _refuse_misleading(manifest, path)
     if manifest.snapshot is not None and (impossible := impossible_counts(manifest.snapshot)):
         raise damaged(path, impossible)
     return manifest
+
+
+def _with_levels(manifest: RunManifest, path: Path | str, read: Callable[[str], bytes]) -> RunManifest:
+    """Return the manifest with the recorded levels that `RunManifest.as_files` put into files."""
+    sharded = dict(manifest.sharded or {})
+    if _LEVEL_FILES not in sharded:
+        return manifest
+    names, last = sharded.pop(_LEVEL_FILES), sharded.get(_NOTED)
+    if not isinstance(names, list) or not isinstance(last, list):
+        raise damaged(path, "it is not a manifest")
+    levels = []
+    for name in names:
+        if not isinstance(name, str) or not is_level_file(name):
+            raise damaged(path, f"it names {name!r}, which is not a file of a run")
+        content = read(name)
+        if hashlib.sha256(content).hexdigest() != name.rpartition("-")[2]:
+            raise damaged(path, f"{name} is not the file that was written")
+        try:
+            levels.append(json.loads(content))
+        except (ValueError, RecursionError):
+            raise damaged(path, f"{name} is not JSON") from None
+    return replace(manifest, sharded={**sharded, _NOTED: [*levels, *last]})
 
 
 def impossible_counts(snapshot: Snapshot) -> str | None:

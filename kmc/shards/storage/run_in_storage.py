@@ -4,11 +4,12 @@
     RUN/control/    owner-EPOCH-TOKEN       a process that took the run over: it owns the run until a greater epoch
                     manifest-EPOCH-LEVELS   the last one by epoch and level counts; an owner that saves a level once
                                             more adds a number: manifest-EPOCH-LEVELS-1
+                    level-DEPTH-HASH        a recorded level of a manifest, for temporal properties
                     ended                   there is nothing to resume; it says whether the files are kept
 
-Invariants: none of these files is ever replaced. A manifest is written when its files are there. Then older manifests
-are removed, and then the files that only they need. So the manifest that counts names files that are there, whenever a
-process dies.
+Invariants: none of these files ever gets another content; the name of a level has the hash of its content. A manifest
+is written when its files are there. Then older manifests are removed, and then the files that only they need. So the
+manifest that counts names files that are there, whenever a process dies.
 
 A process removes files only if it still owns the run after it has listed them. Every file that existed before a
 successor came is either in the manifest that the successor took over, or the successor does not need it. A save by a
@@ -32,7 +33,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kmc.engine.files.run_directory import RunDirectory, nothing_to_resume
-from kmc.engine.files.run_manifest import RunManifest, parse_manifest
+from kmc.engine.files.run_manifest import RunManifest, damaged, is_level_file, parse_manifest
 from kmc.errors import SystemFault
 from kmc.shards.files.store import FolderStore, ShardStore, is_shard_file
 from kmc.shards.storage.file_cache import FileCache
@@ -82,7 +83,8 @@ class StoredRun:
         # One that was cut off when its writer died is the last, and the one before is still there, with its files.
         for name in reversed(names):
             try:
-                return parse_manifest(self.control.read(name), inside(self.control.address, name))
+                place = inside(self.control.address, name)
+                return parse_manifest(self.control.read(name), place, self._read_level)
             except SystemFault as error:
                 if error.code != "KMC551":
                     raise
@@ -92,6 +94,12 @@ class StoredRun:
         if fault is not None:
             raise fault
         return None
+
+    def _read_level(self, name: str) -> bytes:
+        try:
+            return self.control.read(name)
+        except FileNotFoundError:
+            raise damaged(inside(self.control.address, name), "it is not there") from None
 
     def files(self) -> RemoteFolder:
         """The folder of the files of the search."""
@@ -119,6 +127,7 @@ class RunInStorage(StoredRun):
         super().__init__(address)
         self._files = self.files()
         self._saves: Counter[int] = Counter()
+        self._level_files: frozenset[str] = frozenset()
         self._owner = self._take()
         self._cache = FileCache(cache, cache_bytes)
         # A copy that this disk damaged would be found again and again.
@@ -203,7 +212,12 @@ class RunInStorage(StoredRun):
     def commit(self, manifest: RunManifest) -> None:
         """See `ManifestCopy`; SystemFault KMC571 if another process owns the run, which then goes on without this."""
         name = self._new_name(manifest.levels)
-        self.control.write(name, manifest.as_bytes())
+        text, levels = manifest.as_files()
+        # Those of another owner may be cut off.
+        for each in levels.keys() - self._level_files:
+            self.control.write(each, levels[each])
+        self._level_files = frozenset(levels)
+        self.control.write(name, text)
         known = self.control.names()
         self._require_owned_by(known)
         if name not in known:
@@ -240,6 +254,7 @@ class RunInStorage(StoredRun):
         _remove_all(self._files, is_shard_file)
         control = self.control.names()
         self.control.remove(name for name in control if _OWNER.fullmatch(name) or _MANIFEST.fullmatch(name))
+        self.control.remove(filter(is_level_file, control))
         _remove_all(self.control, lambda name: name == _ENDED)
         outer = RemoteFolder(self.address)
         if not outer.names() and not outer.folders():

@@ -41,9 +41,14 @@ def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 
 
 def manifest_of(run: Path) -> dict[str, Any]:
-    """The content of the manifest, without its checksum."""
-    found: dict[str, Any] = json.loads((run / "checkpoint" / "run.json").read_text())
+    """The content of the manifest, with all recorded levels in it."""
+    found: dict[str, Any] = json.loads(parsed(written(run), run).as_bytes())
     return found
+
+
+def written(run: Path) -> bytes:
+    """The bytes of the manifest's file."""
+    return (run / "checkpoint" / "run.json").read_bytes()
 
 
 def forge(run: Path, found: dict[str, Any]) -> None:
@@ -89,10 +94,15 @@ def forgeries(tree: Any) -> Iterator[tuple[tuple[Any, ...], Any]]:
             yield (*path, "added"), changed(tree, path, lambda inner, key: inner.update(extra=1))
 
 
-def parsed(data: bytes) -> RunManifest | None:
+def parsed(data: bytes, run: Path) -> RunManifest:
+    """The manifest of these bytes, and of other files of a run."""
+    return parse_manifest(data, "run.json", lambda name: (run / "checkpoint" / name).read_bytes())
+
+
+def parsed_or_damage(data: bytes, run: Path) -> RunManifest | None:
     """The manifest; None where it is damage."""
     try:
-        return parse_manifest(data, "run.json")
+        return parsed(data, run)
     except SystemFault as error:
         if error.code != "KMC551":
             raise
@@ -102,8 +112,11 @@ def parsed(data: bytes) -> RunManifest | None:
 @pytest.mark.slow
 def test_every_forged_manifest_is_read_or_damage(run: Path) -> None:
     found, refused = manifest_of(run), 0
-    for what, tree in forgeries(found["run"]):
-        manifest = parsed(signed({**found, "run": tree}))
+    as_written = json.loads(written(run))
+    files = [forgery for forgery in forgeries(as_written["run"]) if "level_files" in forgery[0]]
+    assert bool(files) == ("noted" in (found["run"]["sharded"] or {}) and len(found["run"]["sharded"]["noted"]) > 1)
+    for what, tree in (*forgeries(found["run"]), *files):
+        manifest = parsed_or_damage(signed({**found, "run": tree}), run)
         if manifest is None:
             refused += 1
             continue

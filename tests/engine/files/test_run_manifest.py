@@ -47,7 +47,7 @@ def test_a_manifest_comes_back_as_it_was(manifest: RunManifest) -> None:
     assert parse_manifest(manifest.as_bytes(), PATH) == manifest
     assert manifest.as_bytes().endswith(b"}\n")
     # With other fields or another meaning it must be another number: kmc of another version reads this.
-    assert json.loads(manifest.as_bytes())["format"] == 11
+    assert json.loads(manifest.as_bytes())["format"] == 12
 
 
 def test_the_files_of_shards_are_those_of_the_run() -> None:
@@ -65,6 +65,44 @@ def test_a_manifest_that_leads_out_of_its_folder_is_refused(name: str) -> None:
 def test_a_sharded_run_has_its_parts_and_no_other(part: dict[str, Any]) -> None:
     with pytest.raises(SystemFault, match="a part of the level is missing"):
         parse_manifest(replace(SHARDED, **part).as_bytes(), PATH)
+
+
+def recorded(levels: int, files: int) -> RunManifest:
+    """The manifest of a search that recorded steps in so many files of each level."""
+    names = [[f"steps-{level}-{file}-{'0' * 16}" for file in range(files)] for level in range(levels)]
+    noted = [{"digest": level, "steps": [{"name": name} for name in names[level]]} for level in range(levels)]
+    return replace(SHARDED, sharded={"runs": [[RUN_FILE]], "noted": noted})
+
+
+@pytest.mark.parametrize("levels", [0, 1, 2, 5])
+def test_recorded_levels_but_the_last_are_files_of_their_own(levels: int) -> None:
+    manifest = recorded(levels, 3)
+    text, files = manifest.as_files()
+    assert len(files) == max(0, levels - 1)
+    assert all(is_data_file(name) for name in files)
+    assert parse_manifest(text, PATH, files.__getitem__) == manifest
+    assert len(manifest.files) == 1 + 3 * levels
+    assert [name in text.decode() for name in sorted(manifest.files - {RUN_FILE["name"]})] == [False] * 3 * (
+        levels - 1
+    ) + [True] * 3 * min(1, levels)
+    # What was written for a level is not written again for the next one.
+    assert files.items() <= recorded(levels + 1, 3).as_files()[1].items()
+
+
+def test_a_damaged_level_of_a_manifest_is_refused() -> None:
+    text, files = recorded(3, 2).as_files()
+    name = list(files)[1]
+    for damage in (files[name][:-3], files[name].replace(b"steps-1-0", b"steps-9-0"), b""):
+        with pytest.raises(SystemFault, match=f"{name} is not the file that was written") as caught:
+            parse_manifest(text, PATH, {**files, name: damage}.__getitem__)
+        assert caught.value.code == "KMC551"
+
+
+@pytest.mark.parametrize("named", ["../level-1", f"level-1-{'0' * 63}", 7, None])
+def test_a_manifest_reads_levels_from_its_folder_alone(named: object) -> None:
+    led = replace(SHARDED, sharded={"noted": [], "level_files": [named]})
+    with pytest.raises(SystemFault, match="not a file of a run"):
+        parse_manifest(led.as_bytes(), PATH, lambda name: pytest.fail(f"it reads {name}"))
 
 
 def test_a_manifest_knows_its_levels_and_the_files_that_it_needs() -> None:
