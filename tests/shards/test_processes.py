@@ -22,7 +22,7 @@ from support.commands.cli_runner import check_json
 from support.commands.cli_runner import kmc as run
 from support.oracles.results import told
 from support.runs.shards import drop_rows
-from support.specs.small import BALLOT, RIVER, model_of
+from support.specs.small import BALLOT, IMPORTS, RIVER, model_of
 
 import kmc.shards.executors.on_processes
 from kmc.engine.check_model import check_native
@@ -156,9 +156,28 @@ def test_processes_that_always_die_leave_a_run_that_goes_on(tmp_path: Path, monk
     assert found["distinct"] == check_json("die_hard")["distinct"]
 
 
+ROAD = """
+class State(Record):
+    field: Int(0, 2_000_000)
+    lane: Int(0, 2)
+
+
+@spec.init
+def init():
+    yield State(field=0, lane=0)
+
+
+@spec.action
+def drive(st, lane: Int(0, 2)):
+    yield st.set(field=st.field + 1, lane=lane)
+"""
+"""Two million levels, and in all but the first a row for each process."""
+
+
 def started(*words: str) -> subprocess.Popen[str]:
-    """A search of minutes in processes, in a session of its own, once it has told that it makes a third level."""
-    command = [sys.executable, "-m", "kmc", "check", "kraft", "corrected_whole", "--shards", "3", "--processes", "2"]
+    """A search of an hour in processes, in a session of its own, once it has printed that it makes a third level."""
+    Path("road.py").write_text(IMPORTS + ROAD, encoding="utf-8")
+    command = [sys.executable, "-m", "kmc", "check", "road.py", "--shards", "3", "--processes", "2"]
     process = subprocess.Popen(
         [*command, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
@@ -176,7 +195,7 @@ def goes_on() -> None:
     assert saved is not None
     depth = saved.levels + 1
     found = json.loads(run("check", "--resume", str(folder), "--max-depth", str(depth), "--json").stdout)
-    wanted = check_json("kraft", "corrected_whole", "--max-depth", str(depth))
+    wanted = check_json("road.py", "--max-depth", str(depth))
     assert {key: found[key] for key in ("generated", "levels")} == {key: wanted[key] for key in ("generated", "levels")}
 
 
