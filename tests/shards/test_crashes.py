@@ -9,12 +9,13 @@ import resource
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.commands.cli_runner import check_json, kmc
-from support.faults.crashes import KILLED, Crash, Disk, dying_at, in_child
+from support.faults.crashes import KILLED, Disk, Files, dying_at, files_below, in_child, write_files
 from support.oracles.results import told
 from support.runs.shards import drop_rows
 from support.specs.small import RIVER, model_of
@@ -63,6 +64,26 @@ def same_when_resumed(expected: dict[str, Any], *words: str) -> None:
     assert {key: found[key] for key in COMPARED} == {key: expected[key] for key in COMPARED}
 
 
+def left_by_kills(check: tuple[str, ...], times: dict[str, int], patch: pytest.MonkeyPatch) -> list[tuple[str, Files]]:
+    """What a check leaves that is killed at a point when it comes there for so many a time; other files each time."""
+    passed: Counter[str] = Counter()
+    found: list[tuple[str, Files]] = []
+
+    def watch(point: str) -> None:
+        passed[point] += 1
+        if passed[point] == times.get(point):
+            files = files_below(Path(".kmc"))
+            if files not in [left for _, left in found]:
+                found.append((point, files))
+
+    with patch.context() as watched:
+        watched.setattr(failpoints, "reach", watch)
+        kmc(*check)
+    shutil.rmtree(".kmc")
+    assert all(passed[point] >= number for point, number in times.items())
+    return found
+
+
 @pytest.mark.slow
 def test_a_run_that_is_killed_at_any_step_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     check = ("check", "die_hard", *EACH_LEVEL, "--threads", "1")
@@ -75,17 +96,18 @@ def test_a_run_that_is_killed_at_any_step_goes_on(monkeypatch: pytest.MonkeyPatc
     for kind in ("rows", "bits", "run", "words"):
         for step in ("create", "write", "sync", "remove"):
             assert f"before {step} {kind}" in last or (step == "remove" and kind in ("rows", "bits")), (step, kind)
-    for number, (point, times) in enumerate(last.items()):
-        if number == len(last) // 2:
-            drop_rows(monkeypatch)
-        assert in_child(dying_at(f"{point}:{(times + 1) // 2}"), *check) == KILLED, point
-        if (the_run() / "checkpoint" / "run.json").exists():
-            same_when_resumed(expected, "--threads", "2", "--shards", "2")
-        else:
-            # It had not begun, or it had ended and its result is there.
-            begun = points.index(point) >= points.index("after create run.json")
-            assert begun == (the_run() / "result.json").exists(), point
-        shutil.rmtree(".kmc")
+    middle = [(point, (count + 1) // 2) for point, count in last.items()]
+    for half in (middle[: len(middle) // 2], middle[len(middle) // 2 :]):
+        for point, files in left_by_kills(check, dict(half), monkeypatch):
+            write_files(files, Path(".kmc"))
+            if (the_run() / "checkpoint" / "run.json").exists():
+                same_when_resumed(expected, "--threads", "2", "--shards", "2")
+            else:
+                # It had not begun, or it had ended and its result is there.
+                begun = points.index(point) >= points.index("after create run.json")
+                assert begun == (the_run() / "result.json").exists(), point
+            shutil.rmtree(".kmc")
+        drop_rows(monkeypatch)
 
 
 @pytest.mark.slow
@@ -158,34 +180,32 @@ SHARDED = sharded(TINY)
 def test_a_run_whose_machine_dies_at_any_step_goes_on(tmp_path: Path) -> None:
     model = river(tmp_path / "spec")
     wanted = told(check_native(model, Limits(), keep_going=True))
+    directory = RunDirectory.created(tmp_path, {})
+    left: list[tuple[bool, Files]] = []
+
+    def watch() -> None:
+        if len(disk.points) % 23 == 5:
+            both = [(kept, disk.after_power_loss(names_kept=kept)) for kept in (False, True)]
+            left.extend(each for each in both if each not in left)
+
+    disk = Disk(directory.folder, watch)
+    with pytest.MonkeyPatch.context() as patch:
+        disk.install(patch)
+        searched(model, directory)
+    directory.close()
     resumed = 0
-    for last in range(5, 2000, 23):
-        begun = tmp_path / f"run{last}"
-        begun.mkdir()
-        directory = RunDirectory.created(begun, {})
-        disk = Disk(directory.folder, last)
-        try:
-            with pytest.MonkeyPatch.context() as patch:
-                disk.install(patch)
-                searched(model, directory)
-        except Crash:
-            pass
-        else:
-            break
-        finally:
-            directory.close()
-        for names_kept in (False, True):
-            lost = tmp_path / f"lost{last}{names_kept}"
-            disk.after_power_loss(lost / "checkpoint", names_kept=names_kept)
-            if saved_manifest(lost) is None:
-                with pytest.raises(SystemFault, match="there is no run to resume"):
-                    RunDirectory.opened(lost)
-                continue
-            again = RunDirectory.opened(lost)
-            # One of them goes on without the rows of older levels.
-            assert told(searched(model, again, names_kept << 28)) == wanted
-            resumed += again.manifest.levels > 0
-            again.discard()
+    for number, (names_kept, files) in enumerate(left):
+        lost = tmp_path / f"lost{number}"
+        write_files(files, lost / "checkpoint")
+        if saved_manifest(lost) is None:
+            with pytest.raises(SystemFault, match="there is no run to resume"):
+                RunDirectory.opened(lost)
+            continue
+        again = RunDirectory.opened(lost)
+        # One of them goes on without the rows of older levels.
+        assert told(searched(model, again, names_kept << 28)) == wanted
+        resumed += again.manifest.levels > 0
+        again.discard()
     assert resumed > 5
 
 

@@ -16,7 +16,7 @@ from weakref import ref
 import numpy as np
 import pytest
 from support.commands.descriptors import opened_in
-from support.faults.crashes import Crash, Disk
+from support.faults.crashes import Disk, Files, write_files
 from support.kernels.grid import Grid
 from support.runs.saved import DIGESTS, GRIDS, TINY, begin, go_on, search_in, told, whole
 
@@ -222,46 +222,47 @@ def test_ctrl_c_while_one_row_a_view_is_kept_loses_nothing(
         assert told(go_on(tmp_path, grid)) == whole(grid)
 
 
-def points_of(grid: Grid, tmp_path: Path) -> list[str]:
-    """The steps of a run that saves each level."""
-    directory = begin(tmp_path / "points")
-    disk = Disk(directory.folder)
+def crashed(grid: Grid, threads: int, path: Path) -> list[tuple[list[str], list[Files]]]:
+    """A run that saves each level: its steps up to each of them, and what is left if the process or the machine dies
+    there.
+    """
+    directory = begin(path)
+    found: list[tuple[list[str], list[Files]]] = []
+
+    def watch() -> None:
+        lost = [disk.after_power_loss(names_kept=kept) for kept in (False, True)]
+        found.append((list(disk.points), [disk.after_kill(), *lost]))
+
+    disk = Disk(directory.folder, watch)
     with pytest.MonkeyPatch.context() as patch:
         disk.install(patch)
-        run_to_the_end(directory, grid, threads=1)
-    return disk.points
-
-
-def run_to_the_end(directory: RunDirectory, grid: Grid, threads: int) -> None:
-    """What `check_native` does with a directory."""
-    search_in(directory, grid, threads=threads).run()
-    directory.discard()
+        # What `check_native` does with a directory.
+        search_in(directory, grid, threads=threads).run()
+        directory.discard()
+    return found
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("grid", [Grid(2, 3), Grid(2, 3, forgets=True)])
-def test_a_crash_at_any_step_leaves_a_run_that_goes_on(grid: Grid, tmp_path: Path) -> None:
-    expected, points = whole(grid), points_of(grid, tmp_path)
+def test_a_crash_at_any_step_leaves_a_run_that_goes_on(grid: Grid, threads: int, tmp_path: Path) -> None:
+    expected, steps = whole(grid), crashed(grid, threads, tmp_path / "run")
+    points = steps[-1][0]
     assert {"before sync known", "after rename run.json", "after remove rows", "before sync checkpoint"} <= {*points}
-    for last in range(1, len(points) + 1):
-        directory = begin(tmp_path / f"{last}")
-        disk = Disk(directory.folder, last)
-        with pytest.MonkeyPatch.context() as patch:
-            disk.install(patch)
-            with pytest.raises(Crash):
-                run_to_the_end(directory, grid, threads=1 + last % 2)
-        left = [tmp_path / f"{last} {name}" for name in ("killed", "lost", "lost late")]
-        disk.after_kill(left[0] / FOLDER)
-        disk.after_power_loss(left[1] / FOLDER, names_kept=False)
-        disk.after_power_loss(left[2] / FOLDER, names_kept=True)
-        for path in left:
+    tried: list[Files] = []
+    for passed, left in steps:
+        for files in left:
+            if files in tried:
+                continue
+            tried.append(files)
+            path = tmp_path / f"{len(tried)}"
+            write_files(files, path / FOLDER)
             if is_resumable(path):
-                assert told(go_on(path, grid, threads=1 + last % 3)) == expected, points[last - 1]
+                assert told(go_on(path, grid, threads=1 + len(tried) % 3)) == expected, passed[-1]
             else:
                 # The first save had not ended, or all was being removed.
-                assert points[:last].count("after sync checkpoint") < 2 or "remove" in points[last - 1]
-        directory.close()
-        shutil.rmtree(tmp_path / f"{last}")
+                assert passed.count("after sync checkpoint") < 2 or "remove" in passed[-1]
+            shutil.rmtree(path)
 
 
 @pytest.mark.parametrize("grid", [GRIDS[0], GRIDS[1]])

@@ -2,13 +2,12 @@
 
 A process that dies leaves its files as it wrote them. A machine that dies leaves what was synced: of each file the
 content at its last sync, and in the folder the names at its last sync, or newer ones. `Disk` watches syncs and gives
-all three.
+all three, at every step of one run.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import traceback
 import warnings
@@ -24,17 +23,34 @@ from kmc.failpoints import FAILPOINT_VARIABLE
 KILLED = -signal.SIGKILL
 
 
-class Crash(BaseException):
-    """The process dies here; not an Exception, so that nothing on the way handles it."""
+Files = dict[str, bytes | None]
+"""What lies below a folder, by its path there: the content of a file, None for a folder."""
+
+
+def files_below(folder: Path) -> Files:
+    """Read all files below a folder: a process that is killed now leaves them."""
+    return {str(path.relative_to(folder)): None if path.is_dir() else path.read_bytes() for path in folder.rglob("*")}
+
+
+def write_files(files: Files, folder: Path) -> None:
+    """Write them into a new folder."""
+    folder.mkdir(parents=True)
+    for name, content in files.items():
+        path = folder / name
+        if content is None:
+            path.mkdir(parents=True, exist_ok=True)
+        else:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
 
 
 class Disk:
-    """Watches the steps and syncs in `folder`; the step with number `last` raises Crash."""
+    """Watches the steps and syncs in `folder`, and calls `watch` at each step."""
 
-    def __init__(self, folder: Path, last: int | None = None) -> None:
+    def __init__(self, folder: Path, watch: Callable[[], None] = lambda: None) -> None:
         self.folder = folder
         self.points: list[str] = []
-        self._last = last
+        self._watch = watch
         self._contents: dict[int, bytes] = {}
         self._names: dict[str, int] = {}
 
@@ -46,8 +62,7 @@ class Disk:
     def reach(self, point: str) -> None:
         """A step begins or has ended."""
         self.points.append(point)
-        if len(self.points) == self._last:
-            raise Crash(point)
+        self._watch()
 
     def sync(self, descriptor: int) -> None:
         """A file or the folder is synced."""
@@ -60,15 +75,14 @@ class Disk:
     def _present(self) -> dict[str, int]:
         return {path.name: path.stat().st_ino for path in self.folder.iterdir()}
 
-    def after_kill(self, target: Path) -> None:
-        """What another process finds."""
-        shutil.copytree(self.folder, target)
+    def after_kill(self) -> Files:
+        """What another process finds if this one dies now."""
+        return files_below(self.folder)
 
-    def after_power_loss(self, target: Path, *, names_kept: bool) -> None:
+    def after_power_loss(self, *, names_kept: bool) -> Files:
         """What the machine finds when it comes back; with `names_kept` the names had reached the disk by themselves."""
-        target.mkdir(parents=True)
-        for name, inode in (self._present() if names_kept else self._names).items():
-            (target / name).write_bytes(self._contents.get(inode, b""))
+        names = self._present() if names_kept else self._names
+        return {name: self._contents.get(inode, b"") for name, inode in names.items()}
 
 
 def in_child(patch: Callable[[], None], *words: str) -> int:
