@@ -89,8 +89,13 @@ def test_processes_compile_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("point", ["after create rows", "after create sent", "before create bits", "after create run"])
-def test_tasks_of_processes_that_die_are_run_again(point: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("point", "times"),
+    [("after create rows", 5), ("after create sent", 5), ("before create bits", 7), ("after create run", 5)],
+)
+def test_tasks_of_processes_that_die_are_run_again(
+    point: str, times: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     model = river(tmp_path)
     wanted = told(check_native(model, Limits()))
     pools: list[ProcessPoolExecutor] = []
@@ -101,8 +106,8 @@ def test_tasks_of_processes_that_die_are_run_again(point: str, tmp_path: Path, m
 
     with monkeypatch.context() as patch:
         patch.setattr(kmc.shards.executors.on_processes, "ProcessPoolExecutor", counted)
-        # Each process dies when it comes there for the third time.
-        patch.setenv(FAILPOINT_VARIABLE, f"{point}:3")
+        # Each process dies when it comes there so many times: two do, and a third one ends the search.
+        patch.setenv(FAILPOINT_VARIABLE, f"{point}:{times}")
         assert told(on_processes(model, tmp_path, processes=1)) == wanted
     assert len(pools) > 2
 

@@ -110,6 +110,7 @@ def dying_at(point: str) -> Callable[[], None]:
     """What makes a child die at a failpoint."""
 
     def patch() -> None:
+        failpoints._passed.clear()  # points that another test passed in this process
         os.environ[FAILPOINT_VARIABLE] = point
 
     return patch
