@@ -86,6 +86,7 @@ class Search(ValueSearch):
         self._constrained = bool(model.constraints or model.action_constraints)
         self._relation = NextStateRelation(spec.actions, spec.state_class, spec.files)
         self._reached: set[Predicate] = set()
+        self._step_properties = model.predicates(Role.CHECKED, 2)
         self._witnessed = model.evaluated(kind_of(Role.WITNESSED, 1))
         self._wanted = self._witnessed
         self._lassos_until: float | None = None
@@ -170,8 +171,8 @@ class Search(ValueSearch):
         return failed, errors
 
     def _judge_step(self, source: Any, successor: Any) -> Sequence[Failed]:
-        properties, files = self._model.predicates(Role.CHECKED, 2), self._model.spec.files
-        return [(order, prop.name) for order, prop in enumerate(properties)
+        files = self._model.spec.files
+        return [(order, prop.name) for order, prop in enumerate(self._step_properties)
                 if not holds(prop, files, source, successor)]  # fmt: skip
 
     def _judge_behaviours(self) -> TemporalOutcome | None:
