@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from support.drawing.values import any_state
+from support.drawing.states import random_state
 from support.oracles.steps import Kernels, differences, noise, padded
 from support.specs.small import model_of
 
@@ -85,16 +85,9 @@ BODIES = {
 
 
 def states_of(model: Model) -> list[Any]:
-    """Drawn states, the same in every run."""
-    found: list[Any] = list(initial_states(model))
-
-    @settings(max_examples=40)
-    @given(any_state(model))
-    def draw(state: Any) -> None:
-        found.append(state)
-
-    draw()
-    return found
+    """Random states, the same in every run."""
+    chance = Random(1)
+    return [*initial_states(model), *(random_state(model, chance) for _ in range(40))]
 
 
 def compiled(folder: Path, body: str) -> Kernels:

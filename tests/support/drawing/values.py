@@ -7,7 +7,6 @@ from typing import Any, cast
 
 from hypothesis import strategies as some
 
-from kmc.frontend.model import Model
 from kmc.lang.admission import admitter
 from kmc.lang.annotations import Bool, Int
 from kmc.lang.domains import members
@@ -129,12 +128,6 @@ types: some.SearchStrategy[Type] = some.one_of(
     some.just(cast(Type, MessageBagType(_MESSAGES, 50, 9))),
 )
 """Any type of the language."""
-
-
-def any_state(model: Model) -> some.SearchStrategy[Any]:
-    """States of a model, whether it reaches them or not."""
-    state_class: Any = model.spec.state_class
-    return values(RecordType(state_class))
 
 
 def values(declared: Type) -> some.SearchStrategy[Any]:
