@@ -8,7 +8,7 @@ from kmc.lang import tla as _tla  # noqa: F401  # it registers how errors show v
 from kmc.lang.annotations import Bool, Int, Map, MessageBag, MessageSet, Opt, Pair, PartialMap, Seq, Set
 from kmc.lang.constants import IdentSet, constant, spawned
 from kmc.lang.enums import Enum
-from kmc.lang.guards import count, product, require, ways
+from kmc.lang.guards import count, equals_any, product, require, ways
 from kmc.lang.pairs import pair, pairs
 from kmc.lang.records import Message, Record
 from kmc.lang.seqs import fold
@@ -31,6 +31,7 @@ __all__ = [
     "Set",
     "constant",
     "count",
+    "equals_any",
     "fold",
     "functions",
     "pair",

@@ -180,6 +180,9 @@ def sequences(elements: Iterable[_T], longest: int) -> Collection[SeqValue[_T]]:
 def permutations(elements: Iterable[_T]) -> Collection[MapValue[_T, _T]]:
     """All maps from a set onto itself that give each element once."""
 
+def equals_any(first: object, second: object) -> bool:
+    """Whether two values are equal, of whatever types: those of different kinds never are."""
+
 def pair(first: _T, second: _T) -> frozenset[_T]:
     """The unordered pair of two different identifiers."""
 
@@ -203,6 +206,7 @@ __all__ = [
     "Set",
     "constant",
     "count",
+    "equals_any",
     "fold",
     "functions",
     "pair",

@@ -1,4 +1,4 @@
-"""Guards of actions and helpers beyond `if` and `return`: `require`, `ways`, `count`."""
+"""Guards of actions and helpers beyond `if` and `return`: `require`, `ways`, `count`, `equals_any`."""
 
 from __future__ import annotations
 
@@ -55,6 +55,11 @@ def number(value: Any) -> Any:
             help="a Bool stands for itself; as a number, write 1 if x else 0",
         )
     return value
+
+
+def equals_any(first: Any, second: Any) -> bool:
+    """Return whether two values are equal; those of different kinds never are, and the type check does not warn."""
+    return bool(first == second)
 
 
 def require(condition: Any) -> None:

@@ -10,7 +10,7 @@ import builtins
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from kmc.lang.guards import count, product, require, ways
+from kmc.lang.guards import count, equals_any, product, require, ways
 from kmc.lang.numbers import greatest, least
 from kmc.lang.pairs import pair, pairs
 from kmc.lang.seqs import fold
@@ -28,6 +28,7 @@ BUILTINS: Mapping[str, Callable[..., Any]] = {
 FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     **BUILTINS,
     "count": count,
+    "equals_any": equals_any,
     "fold": fold,
     "functions": functions,
     "pair": pair,

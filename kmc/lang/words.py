@@ -150,6 +150,7 @@ _FUNCTIONS = (
     LanguageWord(
         "permutations", WordKind.FUNCTION, "write permutations(s)", "Permutations(S)", Arity(1, 1), runs_once=True
     ),
+    LanguageWord("equals_any", WordKind.FUNCTION, "write equals_any(a, b)", "a = b", Arity(2, 2)),
     LanguageWord("pair", WordKind.FUNCTION, "write pair(a, b)", "{a, b}", Arity(2, 2)),
     LanguageWord("ways", WordKind.FUNCTION, "", r"(A \/ B) /\ ...", Arity(0, MANY)),
 )

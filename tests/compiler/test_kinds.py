@@ -180,6 +180,11 @@ def test_a_comparison_that_differs_in_another_context_is_not_warned_of(tmp_path:
     assert spec_warnings(bound(tmp_path, text).spec, str) == ()
 
 
+def test_a_comparison_across_kinds_that_is_meant_is_not_warned_of(tmp_path: Path) -> None:
+    text = "from kmc.lang import equals_any\n\n" + ACTION + "yield st.set(done=equals_any(st.holder, st.n))\n"
+    assert spec_warnings(bound(tmp_path, text).spec, str) == ()
+
+
 def test_members_of_one_name_that_may_stand_in_one_field_are_warned_of(tmp_path: Path) -> None:
     text = "\nclass Mixed(Record):\n    what: Role | Color\n\n" + ACTION + "yield st\n"
     spec = bound(tmp_path, text).spec

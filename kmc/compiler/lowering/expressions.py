@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import Any
 
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Const, Expr, Let, Stmt, Var
@@ -15,7 +14,7 @@ from kmc.compiler.lowering.context import Lowering
 from kmc.compiler.lowering.iteration import check_elements, is_collection, materialize
 from kmc.compiler.lowering.map_literals import as_list
 from kmc.compiler.lowering.map_operations import subscript
-from kmc.compiler.lowering.membership import member, same, subset
+from kmc.compiler.lowering.membership import may_be, member, same, subset
 from kmc.compiler.lowering.sequences import between, is_sequence, joined, position
 from kmc.compiler.values.code import Origin, flat
 from kmc.compiler.values.packing import collection, field, is_none, pack, unwrap
@@ -36,12 +35,11 @@ from kmc.compiler.values.value import (
     SetLiteral,
     SetOp,
     Several,
-    Stored,
     Sym,
     Value,
 )
 from kmc.compiler.values.value_types import common_type, type_of
-from kmc.lang.types import BoolType, IntType, SeqType, SetType, Type, UnionType
+from kmc.lang.types import BoolType, IntType, SeqType, SetType
 from kmc.runtime.state_layout import WORD, key_count
 
 _HARMLESS = 8
@@ -136,19 +134,12 @@ def _refuse_mixed(low: Lowering, left: Value, right: Value, node: ast.Compare) -
     only.
     """
     for one, other in ((left, right), (right, left)):
-        if _may_be(one, Bool, BoolType) and _may_be(other, Num, IntType):
+        if may_be(one, Bool, BoolType) and may_be(other, Num, IntType):
             literal = node.comparators[0]
             if isinstance(left, Bool) and isinstance(literal, ast.Constant) and literal.value in (0, 1):
                 low.code.check(x.ZERO, node.left)
             else:
                 low.code.refuse(node, "a Bool compared with a number", "compare numbers: 1 if b else 0")
-
-
-def _may_be(value: Value, scalar: type[Any], declared: type[Type]) -> bool:
-    """Whether a value is a scalar of this kind, or a union that has one."""
-    if isinstance(value, Packed | Stored) and isinstance(value.type, UnionType):
-        return any(isinstance(alternative, declared) for alternative in value.type.alternatives)
-    return isinstance(value, scalar)
 
 
 def _comparison(low: Lowering, operator: ast.cmpop, left: Value, right: Value, node: Origin) -> Expr:

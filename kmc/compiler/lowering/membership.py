@@ -25,6 +25,7 @@ from kmc.compiler.values.packing import alternatives, array_head, collection, el
 from kmc.compiler.values.value import (
     AllFunctions,
     AllSequences,
+    Bool,
     Chosen,
     Comprehension,
     EmptySet,
@@ -50,6 +51,7 @@ from kmc.compiler.values.value import (
 )
 from kmc.compiler.values.value_types import common_type, joined_type, type_of
 from kmc.lang.types import (
+    BoolType,
     IntType,
     MapType,
     MessageBagType,
@@ -358,3 +360,15 @@ def _same_ranges(low: Lowering, left: Numbers, right: Numbers) -> Expr:
     alike = x.both(x.eq(left.start.code, right.start.code), Const(int(left.step == right.step)))
     single = x.both(x.eq(left.start.code, right.start.code), x.eq(counts[0], x.ONE))
     return x.both(x.eq(*counts), x.either(x.eq(counts[0], x.ZERO), x.either(alike, single)))
+
+
+def may_be(value: Value, scalar: type[Value], declared: type[Type]) -> bool:
+    """Whether a value is a scalar of this kind, or a union that has one."""
+    if isinstance(value, Packed | Stored) and isinstance(value.type, UnionType):
+        return any(isinstance(alternative, declared) for alternative in value.type.alternatives)
+    return isinstance(value, scalar)
+
+
+def mixes_bools(left: Value, right: Value) -> bool:
+    """Whether one of the values may be a Bool and the other a number, which Python compares."""
+    return any(may_be(a, Bool, BoolType) and may_be(b, Num, IntType) for a, b in ((left, right), (right, left)))

@@ -24,6 +24,7 @@ from kmc.compiler.lowering.iteration import (
 )
 from kmc.compiler.lowering.lazy_collections import lazy_length
 from kmc.compiler.lowering.map_literals import as_map
+from kmc.compiler.lowering.membership import mixes_bools, same
 from kmc.compiler.lowering.network_operations import size
 from kmc.compiler.lowering.quantifiers import all_of, any_of
 from kmc.compiler.values.code import Origin
@@ -361,11 +362,19 @@ def _pair(low: Lowering, given: Arguments, node: ast.Call) -> Value:
     return Packed(PairType(first.cls.kmc_type), (mask,))
 
 
+def _equals_any(low: Lowering, given: Arguments, node: ast.Call) -> Value:
+    left, right = low.kept(given.values[0]), given.values[1]
+    if mixes_bools(left, right):
+        low.code.refuse(node, "a Bool compared with a number", "compare numbers: 1 if b else 0")
+    return Bool(same(low, left, right, node))
+
+
 LOWERED: Mapping[str, Callable[[Lowering, Arguments, ast.Call], Value]] = {
     "abs": _absolute,
     "all": _all,
     "any": _any,
     "count": _count,
+    "equals_any": _equals_any,
     "fold": _fold,
     "frozenset": _set,
     "functions": _functions,

@@ -98,6 +98,7 @@ TOPICS = (
             Construct("LET x == e IN ...", "x = e"),
             Construct("Op(x) == e", "def op(x):\n    return e"),
             Construct("x = y, x # y", "x == y, x != y"),
+            "equals_any",
             Construct(r"a + b, a \div b, a % b", "a + b, a // b, a % b"),
             "abs",
             "min",

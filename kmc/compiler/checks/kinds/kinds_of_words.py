@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from kmc.compiler.checks.kinds.kind import ANYTHING, BOOL, NONE, NOTHING, NUMBER, Kinds, any_of, elements, one
 from kmc.compiler.checks.kinds.kind_inference import Inference, LocalKinds
 from kmc.compiler.checks.kinds.kind_mistakes import attempted, not_a_condition
-from kmc.compiler.checks.kinds.kind_mixtures import no_class
+from kmc.compiler.checks.kinds.kind_mixtures import no_class, not_compared
 from kmc.errors import EvaluationError
 from kmc.lang.guards import number
 from kmc.lang.meanings import FUNCTIONS
@@ -91,6 +91,12 @@ def _has_class(call: WordCall) -> Kinds:
     return BOOL
 
 
+def _compared(call: WordCall) -> Kinds:
+    if len(call.given) == len(call.node.args) == 2:
+        call.refuse(not_compared(call.given[0], call.given[1], call.node.args[0], call.node.args[1]))
+    return BOOL
+
+
 def _range(call: WordCall) -> Kinds:
     for kinds in call.given:
         call.refuse(attempted(range, kinds))
@@ -124,6 +130,7 @@ RULES: Mapping[str, Callable[[WordCall], Kinds]] = {
     "any": _quantified,
     "bool": lambda call: ANYTHING,
     "count": _counted,
+    "equals_any": _compared,
     "fold": lambda call: ANYTHING,
     "frozenset": _set,
     "functions": _set_of_maps,
