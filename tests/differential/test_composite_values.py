@@ -65,6 +65,7 @@ class State(Record):
     by_maybe: Map[Opt[Seat], Int(0, 2)]
     some: Opt[Set[Seat]]
     loose: Role | Set[Slip] | Seq[Int(0, 2), 2] | None
+    rounds: Seq[Set[Slip], 2]
 
 
 def slip(n, i):
@@ -77,7 +78,7 @@ def init():
     yield State(
         n=0, at=set(), slips=set(), mixed=set(), groups=set(), any=set(), lists=set(), by_slip={},
         by_group={g: False for g in subsets(Seat)}, by_card={}, by_list={}, by_maybe={k: 0 for k in first | {None}},
-        some=None, loose=None,
+        some=None, loose=None, rounds=[],
     )
     yield State(
         n=1, at=first, slips={slip(k, i) for i in Seat for k in {1, 3}} | {slip(2, None)},
@@ -86,7 +87,7 @@ def init():
         by_slip={slip(1, i): 1 for i in Seat}, by_group={g: len(g) == 1 for g in subsets(Seat)},
         by_card={Card(role=Role.BUSY, at=p): {slip(1, None)} for p in pairs(Seat)},
         by_list={[True]: Role.BUSY, []: Role.IDLE}, by_maybe={k: 2 for k in first | {None}},
-        some=set(), loose=[1, 2],
+        some=set(), loose=[1, 2], rounds=[set(), {slip(1, i) for i in Seat}],
     )
 
 
@@ -135,6 +136,9 @@ CHANGES = (
     "some=st.at | st.some if st.some is not None else {i}",
     "loose=st.slips if st.n == {k} else Role.BUSY",
     "loose=[st.n] if len(st.at) > 1 else None",
+    "rounds=st.rounds.append({slip({k}, i)}) if len(st.rounds) < 2 else st.rounds[1:]",
+    "rounds=st.rounds[1:].append(st.rounds[0] | {s for s in st.slips if s.by != i}) if st.rounds != [] else [st.slips]",
+    "rounds=st.rounds.append(set()) if len(st.rounds) < 2 else st.rounds[:1]",
     "slips=st.loose | st.slips if st.n == {k} else set()",
 )
 TESTS = (

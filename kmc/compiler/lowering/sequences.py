@@ -66,7 +66,7 @@ def _with_room(low: Lowering, owner: Packed | Stored, more: Value, node: Origin)
 
 def _appended(low: Lowering, declared: SeqType, count: Expr, items: list[Value], new: Value, node: Origin) -> Value:
     count = low.code.keep(count)
-    added = keep_words(low.code, pack(low.code, new, declared.element, node))
+    added = keep_words(low.code, low.words_as(new, declared.element, node))
     longer = []
     for position, item in enumerate(items):
         here = x.eq(count, Const(position))
