@@ -22,7 +22,7 @@ def odds_text(collision_bound: float) -> str:
     return f"1 in {round(1 / collision_bound):,}"
 
 
-def enough_bits(states: int | None, free_bytes: int) -> int:
+def enough_bits(states: int | None, free_bytes: float) -> int:
     """The width for a search of so many expected states: 128 bits where 64 are too few and the memory is there.
 
     An unknown number of states gives 64.

@@ -28,12 +28,14 @@ from kmc.invariants.kinds import Role, of_role
 from kmc.invariants.properties import Predicate
 from kmc.liveness.formulas import TemporalProperty
 from kmc.model_files.manifest import Manifest
+from kmc.shards.level.sharding import SHARDS_MAX
 
 _EPILOG = """\b
 Examples:
   kmc report                              all shipped specs, all models that have no result yet
   kmc report kip_996                      one spec; `--again` for all of its models
   kmc report kip_996 large --timeout 1h   one model, which takes long
+  kmc report kip_996 large --shards 4     one model, its states on disk
   kmc report ./my_spec --out reports      your own
   kmc report --render-only                the texts anew, from results measured before
 
@@ -56,6 +58,7 @@ class ReportOptions:
     timeout: float | None
     memory: int | None
     fingerprint_bits: str
+    shards: int | None
     render_only: bool
     quiet: bool
 
@@ -68,6 +71,8 @@ class ReportOptions:
         if self.engine == "python":
             return RunOptions(interpreted, None, self.memory)
         native = ("--engine", "native", "--threads", str(self.threads), *limits)
+        if self.shards is not None:
+            return RunOptions((*native, "--shards", str(self.shards)), self.fingerprint_bits, in_memory=False)
         return RunOptions(native, self.fingerprint_bits, self.memory, interpreted)
 
 
@@ -84,6 +89,12 @@ class ReportOptions:
     default="auto",
     show_default=True,
     help="As of kmc check; auto: 128 where so many states are expected that 64 may miss one, and memory suffices.",
+)
+@click.option(
+    "--shards",
+    metavar="N",
+    type=click.IntRange(1, SHARDS_MAX),
+    help="As of kmc check: states in files, for models that do not fit in memory.",
 )
 @click.option("--render-only", is_flag=True, help="Run nothing; write SPEC.md anew from the results that are there.")
 @click.option("--again", is_flag=True, help="Also run models that have a result for this version.")
@@ -108,6 +119,8 @@ def report(words: tuple[str, ...], /, **given: Any) -> int:
     options = ReportOptions(**given)
     if options.render_only and (options.models or options.again):
         raise click.UsageError("--render-only runs nothing: give neither MODELS nor --again")
+    if options.shards is not None and options.engine == "python":
+        raise click.UsageError("--shards needs the native engine: leave out --engine python")
     names = list(shipped_specs()) if options.spec is None else [options.spec]
     statuses = [_report(name, options) for name in names]
     return max(statuses, default=ExitStatus.OK)

@@ -39,6 +39,7 @@ RECORDED_FIELDS = (
     "seconds",
     "cpu_seconds",
     "peak_memory_bytes",
+    "shards",
     "engine",
     "digest",
     "levels",

@@ -5,6 +5,7 @@ With a process per model, the memory of one model is not counted for the next, a
 
 from __future__ import annotations
 
+import math
 import shlex
 import tempfile
 from collections.abc import Sequence
@@ -38,6 +39,7 @@ class RunOptions:
     fingerprint_bits: str | None = None
     memory: int | None = None
     interpreted: tuple[str, ...] = ()
+    in_memory: bool = True
 
     def words_for(self, file: ModelFile) -> tuple[str, ...]:
         """The words for one model."""
@@ -45,7 +47,8 @@ class RunOptions:
             return self.words
         bits = self.fingerprint_bits
         if bits == "auto":
-            bits = str(enough_bits(_expected_states(file), self.memory or available_bytes()))
+            room = (self.memory or available_bytes()) if self.in_memory else math.inf
+            bits = str(enough_bits(_expected_states(file), room))
         return self.words if bits == "64" else (*self.words, "--fingerprint-bits", bits)
 
 

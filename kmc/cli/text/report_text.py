@@ -69,8 +69,15 @@ def _model_row(name: str, record: Mapping[str, Any]) -> tuple[str, ...]:
         str(record["depth"]),
         _agreement(record),
         seconds_in_words(record["cpu_seconds"]),
-        bytes_in_words(record["peak_memory_bytes"]),
+        _room(record),
     )
+
+
+def _room(record: Mapping[str, Any]) -> str:
+    """The largest resident memory of the check, and the disk that its files take at the end if it was in shards."""
+    shards = record.get("shards")
+    disk = f", disk {bytes_in_words(shards['disk_bytes'])}" if shards else ""
+    return bytes_in_words(record["peak_memory_bytes"]) + disk
 
 
 def _odds(record: Mapping[str, Any]) -> str:

@@ -350,6 +350,20 @@ def test_the_width_that_is_asked_for_is_taken(light: Path) -> None:
     assert (record["fingerprint_bits"], "--fingerprint-bits 128" in record["command"]) == (128, True)
 
 
+def test_a_model_may_be_run_in_shards_where_memory_sets_no_width(light: Path) -> None:
+    (light / "models.toml").write_text(WITHOUT_MUTANT)
+    assert kmc("report", "./light", "smoke", "--shards", "2", "--quiet").exit_code == 0
+    record = json.loads(Path("results/light.json").read_text())["models"]["smoke"]
+    assert (record["shards"]["shards"], "--shards 2" in record["command"]) == (2, True)
+    assert any("MB, disk " in line for line in lines_of("light.md") if line.startswith("| `smoke` |"))
+    file = ModelFile("m", "m.cfg", expect={"origin": "kmc", "distinct": 1_500_000_000})
+    assert RunOptions((), "auto", in_memory=False).words_for(file) == ("--fingerprint-bits", "128")
+
+
+def test_shards_need_the_native_engine() -> None:
+    assert kmc("report", "./light", "--engine", "python", "--shards", "2").exit_code == 2
+
+
 def test_a_finding_shows_its_steps() -> None:
     found = {"kind": "finding", "title": "t", "invariant": "P", "trace_length": 2, "trace": ["A(1)"], "expect": None}
     lines = text_of(f=found)
