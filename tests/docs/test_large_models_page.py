@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from kmc.checking.collision_odds import WIDE_BYTES_PER_STATE, odds_text
+
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "large_models.md").read_text(encoding="utf-8")
 CHECKS = ("kip_996-large-shards", "kraft-corrected_whole-shards")
@@ -40,3 +42,20 @@ def row(measured: dict[str, Any], model: str, states: int, way: str) -> str:
 def test_the_table_of_engines_has_the_figures_of_the_results() -> None:
     table = PAGE.partition("\n| model | states | engine |")[2].partition("\n\n")[0]
     assert table.splitlines()[2:] == list(rows())
+
+
+def test_the_largest_graph_has_the_figures_of_its_result() -> None:
+    found = json.loads((ROOT / "results" / "kraft.json").read_text("utf-8"))["models"]["twelve_restarts"]
+    text = " ".join(PAGE.partition("The largest whole graph so far")[2].partition("\n\n")[0].split())
+    told = (
+        f"{found['distinct']:,} states in {found['depth']} levels",
+        f"{found['cpu_seconds']:,.0f} CPU seconds on {'two' if found['machine']['cores'] == 2 else '?'} cores",
+        f"{found['seconds'] / 60:.0f} minutes",
+        f"the {found['machine']['memory_bytes'] / GB:.1f} GB of its machine",
+        f"{found['peak_memory_bytes'] / GB:.1f} GB of memory",
+        f"{found['shards']['disk_bytes'] / GB:.1f} GB of disk",
+        f"at most {odds_text(found['collision_bound'])}",
+        f"take some {found['distinct'] * WIDE_BYTES_PER_STATE / GB:.0f} GB",
+        found["command"].partition(" --threads")[0].replace("kmc check", "kmc report").removesuffix(" --engine native"),
+    )
+    assert [words for words in told if words not in text] == []
