@@ -54,6 +54,9 @@ _LOG_SETTINGS = Path(__file__).with_name("log4j2.properties")
 _DRIVER_OPTIONS = "SPARK_SUBMIT_OPTS"
 """Options of the driver's JVM that come before those of spark-defaults.conf, so that these win."""
 
+_LAUNCHER_OPTIONS = "SPARK_LAUNCHER_OPTS"
+"""Options of the JVM that writes the driver's command line and ends."""
+
 _MASTERS = ("local", "spark://", "yarn", "k8s://")
 _PYTHON = "PYSPARK_PYTHON"
 _END_SECONDS = 20.0
@@ -140,7 +143,8 @@ def _begin_java(asked: Mapping[str, str]) -> None:
     for key, value in asked.items():
         conf.set(key, value)
     options = f"{_java_options()} -Dlog4j2.configurationFile={_LOG_SETTINGS} {os.environ.get(_DRIVER_OPTIONS, '')}"
-    variables = {**java_variables(), _DRIVER_OPTIONS: options.strip()}
+    launcher = f"{_java_options()} {os.environ.get(_LAUNCHER_OPTIONS, '')}"
+    variables = {**java_variables(), _DRIVER_OPTIONS: options.strip(), _LAUNCHER_OPTIONS: launcher.strip()}
     with _environment(variables), _messages.writer() as stderr, _ended_if_interrupted():
         # In a session of its own: a signal to the group of the terminal or of `timeout` is for kmc, which then stops
         # Spark. The JVM ends by itself when kmc is no longer there, whatever the reason.
