@@ -40,6 +40,8 @@ from kmc.tla.shapes.shape import (
 )
 from kmc.tla.translate.decomposition import reads_state
 from kmc.tla.translate.defaults import default_of
+from kmc.tla.translate.gathering import gathered
+from kmc.tla.translate.lazy import is_total
 from kmc.tla.translate.membership import in_domain
 from kmc.tla.translate.names import identifier, unique
 from kmc.tla.translate.refusal import refusal
@@ -102,6 +104,8 @@ def recursive_application(t: Translation, node: ApplyExpr, scope: TranslationSco
     around = entry.scope if isinstance(entry, LetScope) else scope if operator.is_local else ROOT
     if operator.is_local:
         around = around.bind(((operator, LetScope(around)),))
+    if operator not in t.recursions and (filtered := gathered(t, node, scope, want)) is not None:
+        return filtered
     source = _Source(operator, operator.name, operator.parameters, operator.body, around)
     whole, inside = _with_arguments(node.arguments, scope, scope, lambda reads: replace(node, arguments=reads))
     return _chain_or_table(t, source, node.arguments, scope, (whole, inside))
@@ -294,10 +298,16 @@ def _captured(t: Translation, source: _Source, place: Span) -> tuple[Translation
         entry = scope.entries.get(name)
         if entry is None or not _has_locals(t, name, scope):
             continue
-        if not isinstance(name, NameBinding) or name.arity or isinstance(_expression(entry), LambdaExpr):
+        if isinstance(name, OperatorDefinition):
+            read: Expression = ApplyExpr(place=place, operator=name, arguments=())
+            is_value = not name.parameters and not name.recursive and is_total(t, read, scope)
+        else:
+            read = BoundExpr(place=place, binding=name)
+            is_value = not name.arity and not isinstance(_expression(entry), LambdaExpr)
+        if not is_value:
             raise refusal(f"the recursive {source.name}, which uses {name.name} of what is around it,", place)
         parameter = unique(f"{snake_case(identifier(name.name))}_of", [known for known, _ in extra])
-        code = t.value(BoundExpr(place=place, binding=name), scope)
+        code = t.value(read, scope)
         extra.append((parameter, code))
         scope = scope.bind(((name, SpecLocal(TypedSource(parameter, code.shape, code.is_network))),))
     return scope, extra

@@ -37,6 +37,34 @@ Next == Grow \/ \E p \in Proc : Pass(p)
 Bounded == Weight(Proc) <= 6 /\ Sum(s) + Cardinality(s) <= 9
 ====
 """
+GATHER = r"""---- MODULE Gather ----
+EXTENDS Naturals, Sequences, FiniteSets
+CONSTANTS Proc
+VARIABLES net, up, word, turned
+Empty == <<>>
+Add(m, ms, times) == IF times > 0 THEN ms \union {m} ELSE ms
+RECURSIVE SendAll(_, _)
+SendAll(few, ms) ==
+  IF few = {} THEN ms
+  ELSE LET m == CHOOSE m \in few : TRUE
+           more == IF up[m.to] THEN Add(m, ms, 1) ELSE Add(m, ms, 0)
+           left == few \ {m}
+       IN SendAll(left, more)
+Turned(w) == IF w = Empty THEN Empty ELSE [i \in 0..(Cardinality(DOMAIN w) - 1) |-> w[Cardinality(DOMAIN w) - 1 - i]]
+Before(v, w) ==
+  LET length == Cardinality(DOMAIN v)
+      RECURSIVE from(_)
+      from(i) == IF i = length THEN FALSE ELSE IF v[i] # w[i] THEN v[i] < w[i] ELSE from(i + 1)
+  IN from(0)
+Init == net = {} /\ up = [p \in Proc |-> TRUE] /\ word = [i \in 0..2 |-> i] /\ turned = Empty
+Fail(p) == up' = [up EXCEPT ![p] = FALSE] /\ UNCHANGED <<net, word, turned>>
+Send(p) == /\ net' = SendAll({[from |-> p, to |-> q, n |-> 1] : q \in Proc}, net)
+           /\ turned' = IF net = {} THEN Empty ELSE Turned(word)
+           /\ UNCHANGED <<up, word>>
+Turn == /\ Before(word, Turned(word)) /\ word' = Turned(word) /\ UNCHANGED <<net, up, turned>>
+Next == Turn \/ \E p \in Proc : Fail(p) \/ Send(p)
+====
+"""
 CONFIGURATION = "CONSTANTS Proc = {a, b, c}\nINIT Init\nNEXT Next\nINVARIANT Bounded\n"
 
 
@@ -44,6 +72,15 @@ def test_recursion_and_choices_have_the_steps_of_the_module(tmp_path: Path) -> N
     pair = pair_of(tmp_path, FOLDS, CONFIGURATION)
     assert pair.differences(60) == []
     assert pair.translated.folder.files["spec.py"].count("def weight_level_0(") == 1
+
+
+def test_a_recursion_that_gathers_elements_is_a_filter(tmp_path: Path) -> None:
+    pair = pair_of(tmp_path, GATHER, "CONSTANTS Proc = {a, b}\nINIT Init\nNEXT Next\n")
+    assert pair.differences(60) == []
+    spec = pair.translated.folder.files["spec.py"]
+    assert "send_all(" in spec
+    assert "def send_all_level_0(" not in spec
+    assert "word: PartialMap[Int(" in spec
 
 
 def test_a_chain_that_leaves_out_an_element_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
