@@ -97,7 +97,10 @@ def constructor(t: Translation, node: FunctionConstructorExpr, scope: Translatio
     as_sequence = wanted(want, SequenceShape)
     as_map = wanted(want, MapShape)
     if isinstance(as_sequence, SequenceShape) and as_map is None:
-        return _sequence(t, node, bound, scope, as_sequence)
+        sequence = _sequence(t, node, bound, scope, as_sequence)
+        if sequence is not None:
+            return sequence
+        # Its place becomes one of functions: equal values of TLA+ are written in one way there.
     chosen = choose(t, bound.domain, scope, bound.bindings[0].name)
     if chosen is None:
         return TypedSource("{}", MapShape(NOTHING, NOTHING, frozenset()))
@@ -154,7 +157,8 @@ def _prefix(
 
 def _sequence(
     t: Translation, node: FunctionConstructorExpr, bound: BoundRange, scope: TranslationScope, want: SequenceShape
-) -> TypedSource:
+) -> TypedSource | None:
+    """Return a function as a sequence; None where its domain is not known to be 1..n."""
     source, shape = iterable(t, bound.domain, scope)
     interval, inner = head(bound.domain, scope)
     is_interval = (
@@ -163,7 +167,7 @@ def _sequence(
         and t.constant(*head(interval.arguments[0], inner)) == 1
     )
     if not is_interval and not source.endswith(".offsets()"):
-        raise refusal("a function whose domain is not known to be 1..n as a sequence", node.place)
+        return None
     local = t.names.fresh(bound.bindings[0].name)
     inside = scope.bind(((bound.bindings[0], SpecLocal(TypedSource(local, shape))),))
     value = t.value(node.body, inside, want.element)

@@ -103,6 +103,9 @@ def conditional(t: Translation, node: IfExpr, scope: TranslationScope, want: Sha
     with t.narrowed(found):
         then = t.value(node.then, scope, want)
     otherwise = t.value(node.otherwise, scope, join(want, then.shape) if want == NOTHING else want)
+    if isinstance(then.shape, SequenceShape) and then.shape.longest == 0 and isinstance(otherwise.shape, MapShape):
+        with t.narrowed(found):
+            then = t.value(node.then, scope, otherwise.shape)  # the empty function, as the other branch writes it
     return either(condition, then, otherwise)
 
 
