@@ -119,6 +119,9 @@ def constructor(t: Translation, node: FunctionConstructorExpr, scope: Translatio
 
 def _of_tuples(t: Translation, node: FunctionConstructorExpr, scope: TranslationScope, want: Shape) -> TypedSource:
     r"""Translate `[x \in S, y \in T |-> e]` and `[<<x, y>> \in S |-> e]` to a map whose keys are tuples."""
+    if len(node.ranges) > 1 and any(bound.is_pattern for bound in node.ranges):
+        # Its arguments are tuples that have tuples as items.
+        raise refusal("a function with a tuple pattern beside another range", node.place)
     inside = loops(t, node.ranges, scope)
     if inside is None:
         return TypedSource("{}", MapShape(NOTHING, NOTHING, frozenset()))

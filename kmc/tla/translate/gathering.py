@@ -22,7 +22,7 @@ from kmc.tla.resolved.nodes import (
     OperatorDefinition,
     SetEnumerationExpr,
 )
-from kmc.tla.shapes.shape import SetShape, Shape, join
+from kmc.tla.shapes.shape import NOTHING, SetShape, Shape, join
 from kmc.tla.translate.iteration import iterable
 from kmc.tla.translate.narrowing import guard, operand
 from kmc.tla.translate.scope import ROOT, LetScope, SpecLocal, TranslationScope, TypedSource, head, local_of
@@ -49,6 +49,8 @@ def gathered(t: Translation, node: ApplyExpr, scope: TranslationScope, want: Sha
         return None
     for index in (0, 1):
         rest, kept = definition.parameters[index], definition.parameters[1 - index]
+        if _gathering(definition, (rest, kept), SpecLocal(TypedSource("element", NOTHING))) is None:
+            continue
         try:
             elements, shape = iterable(t, node.arguments[index], scope)
             base = t.value(node.arguments[1 - index], scope, want)

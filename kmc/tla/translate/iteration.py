@@ -102,6 +102,8 @@ def _items(t: Translation, bound: BoundRange, entry: Entry) -> list[tuple[NameBi
     if not isinstance(entry, SpecLocal) or not isinstance(entry.code.shape, RecordShape):
         raise refusal("a tuple pattern over this set", bound.place)
     names = tuple(f"item{index}" for index in range(1, len(bound.bindings) + 1))
+    if any(not key.is_tuple or key.fields != names for key in entry.code.shape.classes):
+        raise refusal("a tuple pattern over tuples of another length", bound.place)
     return [
         (binding, SpecLocal(TypedSource(f"{entry.code.source}.{name}", t.records.field_of(entry.code.shape, name))))
         for binding, name in zip(bound.bindings, names, strict=True)

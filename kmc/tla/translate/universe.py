@@ -31,6 +31,7 @@ ELEMENTS_MAX = 64
 """The number of possible elements of a set that compiled code stores in a word, and of keys of a partial map."""
 
 _MANY = 1 << 62
+_TIGHT_WIDENINGS_MAX = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +49,11 @@ class Bounds:
         return (least, greatest) if self.are_exact and not self.widening else self._rounded(least, greatest)
 
     def tight(self, shape: NumberShape) -> tuple[int, int]:
-        """Return the bounds of a number as they were seen, if they are known."""
+        """Return the bounds of a number as they were seen, if they are known and did not turn out too narrow often."""
         least, greatest = shape.least, shape.greatest
-        return self.of(shape) if least is None or greatest is None else (least, greatest)
+        if least is None or greatest is None or self.widening > _TIGHT_WIDENINGS_MAX:
+            return self.of(shape)
+        return least, greatest
 
     def _rounded(self, least: int, greatest: int) -> tuple[int, int]:
         more = self.widening + 1

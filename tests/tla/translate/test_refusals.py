@@ -29,6 +29,11 @@ CONFIGURATION = "CONSTANTS Proc = {a, b}\nINIT Init\nNEXT Next\n"
             "a CHOOSE from a set whose elements are not known before",
         ),
         ("Next == UNCHANGED s /\\ \\E g \\in [s -> {0}] : x' = g[1]", "[s ->", "a choice from a set of functions"),
+        (
+            "Next == s' = s /\\ x' = [<<p, q>> \\in {<<1, 2>>}, r \\in {3} |-> p + x][<<1, 2>>, 3]",
+            "[<<p",
+            "a function with a tuple pattern beside another range",
+        ),
         ("Next == x' = 0 /\\ s' = s /\\ UNCHANGED (s \\union {1})", "s \\union", "UNCHANGED of anything but variables"),
         ("Next == x' = 1 /\\ s' = s /\\ ENABLED (\\A y \\in s : x' = y)", "\\A y", "ENABLED of this formula"),
         ("Next == UNCHANGED s /\\ x' = Cardinality([s' -> s])", "[s' ->", "the set of functions"),
