@@ -10,7 +10,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -108,6 +108,17 @@ def forking() -> Iterator[ForkingProcess]:
     """A process that has imported kmc and forks others, each of which is the program."""
     with forking_process() as process:
         yield process
+
+
+@pytest.fixture
+def forked_checks(forking: ForkingProcess, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The checks of `kmc report` and `kmc check --all` are forked processes. Other tests start Python for each."""
+
+    def run(words: Sequence[str]) -> tuple[int, str, str]:
+        ended = forking.run(*words, cwd=Path.cwd())
+        return ended.returncode, ended.stdout, ended.stderr
+
+    monkeypatch.setattr("kmc.cli.running.child_check.run", run)
 
 
 @pytest.fixture(params=["rows kept", "rows dropped"])

@@ -100,6 +100,7 @@ def test_a_spec_that_does_not_load_is_annotated_at_its_line() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("forked_checks")
 def test_each_unexpected_model_of_all_is_annotated() -> None:
     found = annotated("die_hard", "--all", "--max-cost", "100000")
     assert found == []

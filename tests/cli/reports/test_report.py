@@ -14,6 +14,8 @@ from kmc.cli.running.report_runs import RunOptions
 from kmc.cli.text.report_text import report_text
 from kmc.model_files.model_file import ModelFile
 
+pytestmark = pytest.mark.usefixtures("forked_checks")
+
 SPEC = '''"""A light that goes on."""
 
 from kmc.lang import Bool, Int, Record, constant

@@ -21,7 +21,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-_IMPORTED = ("kmc.cli.commands.check", "kmc.checking.check", "kmc.checking.counterexample", "kmc.engine.check_model")
+_IMPORTED = (
+    *("kmc.cli.program", "kmc.cli.commands.check", "kmc.checking.check", "kmc.checking.counterexample"),
+    *("kmc.engine.check_model", "kmc.story.counterexample", "kmc.views.page.page"),
+)
 _REQUEST_BYTES_MAX = 1 << 17
 _PROGRAM = "import json, sys; sys.path[:], number = json.loads(sys.argv[1]); "
 _PROGRAM += "from support.commands.forked_kmc import serve; serve(number)"
