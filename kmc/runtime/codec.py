@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, assert_never
 
 from kmc.lang.domains import members, number_of
@@ -217,6 +218,8 @@ def _message(bits: int, network: NetworkLayout) -> tuple[Any, int]:
     return _record(bits >> (place.word * 64 + place.bit), shape), count
 
 
+# States that are decoded together share most of their records. The bits are those of the record alone.
+@lru_cache(maxsize=1 << 13)
 def _record(bits: int, cls: RecordMeta) -> Any:
     places = record_layout(cls).fields
     return cls(
