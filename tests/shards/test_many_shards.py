@@ -146,6 +146,7 @@ def test_a_level_of_many_tasks_has_larger_ones(rows: int, slots: int, wanted: in
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("compiled_once")
 def test_a_small_model_takes_the_same_files_with_many_shards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = shipped_model("kraft", "smoke")
     calls = counted_calls(monkeypatch)
@@ -197,6 +198,7 @@ def test_a_level_writes_one_file_of_bits_and_runs_where_states_are_new(
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("compiled_once")
 @pytest.mark.parametrize("processes", [None, 2])
 @pytest.mark.parametrize("sharding", [ALL_IN_USE, GROWING], ids=["all in use", "growing"])
 def test_the_result_is_that_in_memory(sharding: Sharding, processes: int | None, tmp_path: Path) -> None:
@@ -250,6 +252,7 @@ def test_a_division_that_fails_loses_nothing(tmp_path: Path, monkeypatch: pytest
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("compiled_once")
 def test_tables_are_the_same_from_many_shards(tmp_path: Path) -> None:
     model = shipped_model("kraft", "smoke")
     limits = Limits(depth=7)

@@ -128,7 +128,7 @@ def test_a_limit_within_the_level_beyond_the_bound_is_named(tmp_path: Path, monk
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("rows")
+@pytest.mark.usefixtures("rows", "compiled_once")
 @pytest.mark.parametrize("shards", [1, 4, 64])
 def test_a_golden_case_has_its_counts(shards: int, tmp_path: Path) -> None:
     model = shipped_model("kraft", "smoke")
