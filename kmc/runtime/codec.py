@@ -93,6 +93,8 @@ def _bits(value: Any, declared: Type) -> int:
             assert_never(declared)
 
 
+# Records of one class are equal only if their bits are: no field may hold both TRUE and 1.
+@lru_cache(maxsize=1 << 13)
 def _record_bits(record: Any, cls: Any) -> int:
     places = record_layout(cls).fields
     return sum(
@@ -151,7 +153,7 @@ def _words(bits: int, layout: Layout) -> list[int]:
 
 def encode_message(message: Any, network: NetworkLayout, count: int) -> list[int]:
     """The entry of a message with its count (0 in a set)."""
-    cls = type(message)
+    cls: Any = type(message)
     place = network.payload
     bits = count | network.shapes.index(exact(cls)) << network.count_bits
     bits |= _record_bits(message, cls) << (place.word * 64 + place.bit)
