@@ -42,10 +42,10 @@ def default_of(names: NameTable, records: RecordTable, shape: Shape, place: Span
             return "set()"
         case SequenceShape():
             return "[]"
-        case MapShape(key, value, domain):
+        case MapShape(key=kept, value=value, domain=domain):
             keys = sorted_values(domain or frozenset())  # type: ignore[arg-type]  # keys are values of TLA+
             item = default_of(names, records, value, place) if domain else ""
-            return "{" + ", ".join(f"{literal(names, records, one, key).source}: {item}" for one in keys) + "}"
+            return "{" + ", ".join(f"{literal(names, records, one, kept).source}: {item}" for one in keys) + "}"
         case RecordShape(classes):
             key = min(classes, key=str)
             fields = records.fields[key]
