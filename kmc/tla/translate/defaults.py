@@ -47,7 +47,7 @@ def default_of(names: NameTable, records: RecordTable, shape: Shape, place: Span
             item = default_of(names, records, value, place) if domain else ""
             return "{" + ", ".join(f"{literal(names, records, one, kept).source}: {item}" for one in keys) + "}"
         case RecordShape(classes):
-            key = min(classes, key=str)
-            fields = records.fields[key]
-            items = [TypedSource(default_of(names, records, fields[name], place), fields[name]) for name in key.fields]
-            return record_source(records, key, items).source
+            least = min(classes, key=str)
+            types = records.fields[least]
+            items = [TypedSource(default_of(names, records, types[name], place), types[name]) for name in least.fields]
+            return record_source(records, least, items).source
