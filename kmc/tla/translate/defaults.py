@@ -47,7 +47,7 @@ def default_of(names: NameTable, records: RecordTable, shape: Shape, place: Span
             item = default_of(names, records, value, place) if domain else ""
             return "{" + ", ".join(f"{literal(names, records, one, kept).source}: {item}" for one in keys) + "}"
         case RecordShape(classes):
-            least = min(classes, key=str)
-            types = records.fields[least]
-            items = [TypedSource(default_of(names, records, types[name], place), types[name]) for name in least.fields]
-            return record_source(records, least, items).source
+            first = min(classes, key=str)
+            types = records.fields[first]
+            items = [TypedSource(default_of(names, records, types[name], place), types[name]) for name in first.fields]
+            return record_source(records, first, items).source
