@@ -34,8 +34,7 @@ _EPILOG = """\b
 Examples:
   kmc report                              all shipped specs, all models that have no result yet
   kmc report kip_996                      one spec; `--again` for all of its models
-  kmc report kip_996 large --timeout 1h   one model, which takes long
-  kmc report kip_996 large --shards 4     one model, its states on disk
+  kmc report kip_996 large --shards 4     one model, its states on disk; `--timeout 1h` for what takes long
   kmc report ./my_spec --out reports      your own
   kmc report --render-only                the texts anew, from results measured before
 
