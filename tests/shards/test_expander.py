@@ -15,6 +15,7 @@ from kmc.engine.layout.frontier import PackedState
 from kmc.engine.layout.word_dictionary import Dictionary
 from kmc.engine.loops.checksums import run_storing
 from kmc.engine.native.memory import Words
+from kmc.engine.search import worker
 from kmc.errors import SystemFault
 from kmc.shards.files.range_files import RangeBlock, UnwrittenBlock, write_blocks
 from kmc.shards.files.store import FolderStore, new_name
@@ -140,8 +141,13 @@ def test_every_outbox_gets_room_when_it_is_full(
         assert (expanded.sent, expanded.sent_sum) == (counts.sum(), sent_sum(counts, 0))
 
 
+@pytest.mark.parametrize("out_words", [1, 1 << 15])
 @pytest.mark.parametrize("sharding", SHARDINGS)
-def test_refused_rows_are_skipped_everywhere(sharding: Sharding, tmp_path: Path) -> None:
+def test_refused_rows_are_skipped_everywhere(
+    sharding: Sharding, out_words: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where successors do not fit in their buffer, so that a row is entered once more."""
+    monkeypatch.setitem(worker._OWN_WORDS, "out", out_words)
     tasks = made(tmp_path, sharding)
     expanded, sent = tasks.first()
     for level in range(1, 6):
@@ -159,6 +165,10 @@ def test_refused_rows_are_skipped_everywhere(sharding: Sharding, tmp_path: Path)
     refused = [word for word in every if word % 3]
     assert tasks.expander.seek(tasks.source(rows), SeekTask(rows, tuple(refused), steps=False)) == []
     found = tasks.expander.seek(tasks.source(rows), SeekTask(rows, tuple(every), steps=False))
+    assert sorted(record.fingerprint for record in found) == sorted(accepted)
+    targets = [word for part in tasks.listed(tasks.rows(8, segments_of(after))) for word in part]
+    tight = Expander(tasks.grid.kernels, sharding, tasks.store, deadlock=False)
+    found = tight.seek(tasks.source(rows), SeekTask(rows, tuple(targets), steps=True))
     assert sorted(record.fingerprint for record in found) == sorted(accepted)
 
 

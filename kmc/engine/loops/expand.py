@@ -40,7 +40,7 @@ from kmc.engine.loops.check_properties import (
     rank_of,
 )
 from kmc.engine.loops.fingerprint_table_64 import EQUAL, LEAST, contains
-from kmc.engine.loops.outboxes import are_outboxes_short, collect_uncoded, is_refused, send
+from kmc.engine.loops.outboxes import are_outboxes_short, collect_uncoded, is_refused, judge_again, send
 from kmc.engine.loops.pack import pack
 from kmc.engine.loops.unpack import unpack
 from kmc.engine.loops.visited_set import (
@@ -171,6 +171,8 @@ def fill(shared: Shared, thread: Thread) -> Status:
         free = thread.out.address + used * f.WORD_BYTES
         successors = call_three(shared.expand, row_of(thread.source), free, thread.out.words - used)
         if successors == f.OUT_TOO_SMALL:
+            if SHARDED != 0:
+                judge_again(thread)
             return f.DONE if used != 0 else f.NEED_OUT
         if successors > 0:
             accept(shared, thread, successors)
@@ -470,6 +472,8 @@ def seek(shared: Shared, thread: Thread) -> Status:
             out = thread.out.address
             successors = call_three(shared.expand, row_of(source), out, thread.out.words)
             if successors == f.OUT_TOO_SMALL:
+                if SHARDED != 0:
+                    judge_again(thread)
                 return f.NEED_OUT
             noted = leads_to_target(shared, successors, StateRecord(out))
         if noted != 0:

@@ -71,6 +71,15 @@ def is_refused(thread: Thread) -> int:
 
 
 @inlined
+def judge_again(thread: Thread) -> None:
+    """Let `is_refused` read the answer for an accepted row once more, since the row will be entered again."""
+    if thread.accepted != 0:
+        owner = owner_of(thread.source.fingerprint, thread.accepted_shards)
+        cursor = BitCursor(thread.accepted + owner * BitCursor.BYTES)
+        cursor.index = cursor.index - 1
+
+
+@inlined
 def collect_uncoded(shared: Shared, thread: Thread, record: StateRecord) -> None:
     """Collect the words of the row packed last that have no code, so that they have one in the next level."""
     length = record.header & LENGTH_MASK
