@@ -56,7 +56,7 @@ OPTIMISED = {
     ("kraft", "corrected"),
     ("kip_996", "reconfiguration"),
     ("kip_996_draft", "acked_value_lost"),
-    ("kip_642", "plain_two_servers"),
+    ("kip_642", "pair_failures"),
 }
 """Optimising the kernels of a shipped spec takes ten times as long as the rest of its test: one of each has it.
 
