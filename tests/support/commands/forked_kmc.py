@@ -11,20 +11,26 @@ import gc
 import importlib
 import json
 import os
+import select
+import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from concurrent import futures
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NoReturn
 
 _IMPORTED = (
     *("kmc.cli.program", "kmc.cli.commands.check", "kmc.checking.check", "kmc.checking.counterexample"),
     *("kmc.engine.check_model", "kmc.story.counterexample", "kmc.views.page.page"),
 )
+SECONDS_MAX = 600.0
+"""A process that has not ended after this time hangs."""
+
 _REQUEST_BYTES_MAX = 1 << 17
 _PROGRAM = "import json, sys; sys.path[:], number = json.loads(sys.argv[1]); "
 _PROGRAM += "from support.commands.forked_kmc import serve; serve(number)"
@@ -39,15 +45,30 @@ class ForkedProcess:
     stderr: IO[str]
     connection: socket.socket
 
-    def communicate(self) -> tuple[str, str]:
-        """Read what it prints until it ends."""
+    def communicate(self, timeout: float = SECONDS_MAX) -> tuple[str, str]:
+        """Read what it prints until it ends; kill it and raise AssertionError after `timeout` seconds."""
         with ThreadPoolExecutor(2) as readers, self.stdout, self.stderr:
-            printed, errors = readers.map(_read_all, (self.stdout, self.stderr))
-        return printed, errors
+            printed = [readers.submit(stream.read) for stream in (self.stdout, self.stderr)]
+            if futures.wait(printed, timeout).not_done:
+                self._kill(f"its output has not ended after {timeout} s")
+        return printed[0].result(), printed[1].result()
 
-    def wait(self) -> int:
-        """Wait for its end and return its exit status; < 0 for a signal."""
+    def wait(self, timeout: float = SECONDS_MAX) -> int:
+        """Wait for its end and return its exit status, < 0 for a signal; kill it and raise AssertionError as above."""
+        if not select.select([self.connection], [], [], timeout)[0]:
+            self._kill(f"it has not ended after {timeout} s")
+        return self._status()
+
+    def _status(self) -> int:
         return int(json.loads(self.connection.recv(_REQUEST_BYTES_MAX))["status"])
+
+    def _kill(self, why: str) -> NoReturn:
+        """Kill its session, whose end also ends the readers of its pipes."""
+        with suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGKILL)
+        # Else the next process would get it as its number.
+        self._status()
+        raise AssertionError(f"process {self.pid} of kmc was killed: {why}")
 
 
 class ForkingProcess:
@@ -131,7 +152,3 @@ def _become(request: dict[str, Any], given: list[int]) -> None:
         from kmc.cli.main import main  # which the program of a request may change first
 
         main()
-
-
-def _read_all(stream: IO[str]) -> str:
-    return stream.read()
