@@ -60,7 +60,7 @@ def _literal(declared: Type, chance: Random) -> Any:
             return frozenset(random_value(element, chance) for _ in range(chance.randint(0, ELEMENTS_MAX)))
         case SeqType(element, capacity):
             # Most logs are short, and some are full.
-            length = min(capacity, chance.choice((0, 1, 2, capacity)))
+            length = min(capacity, chance.choice((0, 1, 2, chance.randint(0, capacity), capacity)))
             return seq_literal([_literal(element, chance) for _ in range(length)])
         case MapType(key, value, total):
             keys = list(members(key))
