@@ -40,9 +40,9 @@ from kmc.tla.shapes.shape import (
     join_all,
     tuple_key,
 )
+from kmc.tla.translate.computed_updates import updated_at
 from kmc.tla.translate.iteration import choose, iterable, loops
 from kmc.tla.translate.literals import record_source, wanted
-from kmc.tla.translate.logic import either
 from kmc.tla.translate.membership import has_length, in_domain
 from kmc.tla.translate.pointwise import is_computed_update
 from kmc.tla.translate.recursion import inner_call, recursive_function
@@ -196,29 +196,8 @@ def application(t: Translation, node: FunctionApplicationExpr, scope: Translatio
     if isinstance(function_node, FunctionConstructorExpr) and _is_inlined(t, function_node, function_scope):
         return _constructed(t, function_node, function_scope, Delayed(node.argument, scope), want)
     if isinstance(function_node, ExceptExpr) and is_computed_update(t, function_node, function_scope):
-        return _updated_at(t, function_node, function_scope, (node.argument, scope), want)
+        return updated_at(t, function_node, function_scope, (node.argument, scope), want)
     return applied(t, t.value(function_node, function_scope), node.argument, scope)
-
-
-def _updated_at(
-    t: Translation,
-    node: ExceptExpr,
-    scope: TranslationScope,
-    argument: tuple[Expression, TranslationScope],
-    want: Shape,
-) -> TypedSource:
-    """Translate `[f EXCEPT ![a] = e][b]`: e where b = a, and f[b] elsewhere."""
-    key, at = NameBinding("argument", node.place), NameBinding("at", node.place)
-    read = BoundExpr(place=node.place, binding=key)
-    inside = scope.bind(((key, Delayed(*argument)),))
-    code = t.value(FunctionApplicationExpr(place=node.place, function=node.function, argument=read), inside, want)
-    for update in node.updates:
-        step = Delayed(update.path[0], scope)
-        test = BuiltinExpr(place=node.place, operator="=", arguments=(read, BoundExpr(place=node.place, binding=at)))
-        with_step = inside.bind(((at, step), (update.previous, SpecLocal(code))))
-        new = t.value(update.value, with_step, want)
-        code = either(t.source(test, with_step), new, code)
-    return code
 
 
 def _is_inlined(t: Translation, node: FunctionConstructorExpr, scope: TranslationScope) -> bool:

@@ -22,6 +22,8 @@ from kmc.tla.translate.scope import SpecLocal, TranslationScope, TypedSource, he
 from kmc.tla.translate.translation import Translation
 from kmc.tla.values.kinds import Value
 
+_EVERY_KEY = "<key>"  # no identifier has this text
+
 Side = tuple[Expression, TranslationScope]
 """An expression in its scope."""
 
@@ -57,7 +59,7 @@ def images_of(t: Translation, function: Side, keys: frozenset[Value] | None) -> 
 def _sides_at(t: Translation, keys: frozenset[Value], *sides: Side) -> tuple[list[Side], str]:
     known = t.literal(keys)
     assert isinstance(known.shape, SetShape)
-    key = NameBinding("key", sides[0][0].place)
+    key = NameBinding(_EVERY_KEY, sides[0][0].place)
     local = SpecLocal(TypedSource(t.names.fresh("key"), known.shape.element))
     return [_at(side, key, local) for side in sides], f"for {local.code.source} in {known.source}"
 
@@ -78,6 +80,12 @@ def _is_computed(t: Translation, node: Expression, scope: TranslationScope) -> b
 def is_computed_update(t: Translation, node: ExceptExpr, scope: TranslationScope) -> bool:
     """Return whether a function is a computed one that differs at single arguments."""
     return all(len(update.path) == 1 for update in node.updates) and _is_computed(t, node.function, scope)
+
+
+def is_key_of_all(node: Expression, scope: TranslationScope) -> bool:
+    """Return whether an argument is the local of a loop over the whole domain, as `points_of` and `images_of` write."""
+    node, _ = head(node, scope)
+    return isinstance(node, BoundExpr) and node.binding.name == _EVERY_KEY
 
 
 def _has_one_argument(node: FunctionConstructorExpr) -> bool:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from support.modules.agreement import pair_of
+
+from kmc.errors import EvaluationError, SpecError
 
 GRID = r"""---- MODULE Grid ----
 EXTENDS Integers, Sequences, FiniteSets
@@ -56,3 +59,28 @@ def test_computed_functions_and_tables_have_the_steps_of_the_module(tmp_path: Pa
     assert "def of__level_0(" in spec
     assert "def rank_level_0(" in spec
     assert "limited(" in spec
+
+
+CHANGED = r"""---- MODULE Changed ----
+EXTENDS Integers
+CONSTANTS P
+VARIABLES n, x
+Comp == [p \in P |-> n + p]
+Init == n = 0 /\ x = 2
+Next == n' = 1 /\ UNCHANGED x /\ [Comp EXCEPT ![x] = VALUE][ARGUMENT] # 9
+====
+"""
+
+
+def test_a_changed_function_has_no_value_outside_of_its_domain(tmp_path: Path) -> None:
+    configuration = "CONSTANTS P = {0, 1}\nINIT Init\nNEXT Next\n"
+    inside = CHANGED.replace("VALUE", "@ + 1").replace("ARGUMENT", "n")
+    assert pair_of(tmp_path / "inside", inside, configuration).differences(2) == []
+    outside = CHANGED.replace("VALUE", "7").replace("ARGUMENT", "x")
+    with pytest.raises(EvaluationError) as failed:
+        pair_of(tmp_path / "outside", outside, configuration).differences(2)
+    assert failed.value.code == "KMC290"  # the translation has the error too, and has it first
+    partial = CHANGED.replace("VALUE", "6 \\div n").replace("ARGUMENT", "n")
+    with pytest.raises(SpecError, match="with values that may be undefined") as refused:
+        pair_of(tmp_path / "partial", partial, configuration)
+    assert refused.value.code == "KMC812"
