@@ -7,8 +7,11 @@ table fails an assertion, as a value outside of a type does.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from itertools import chain, combinations, product
+from types import FrameType
 
 from kmc.errors import EvaluationError, Span, SpecError
 from kmc.lang.naming import snake_case
@@ -31,16 +34,22 @@ from kmc.tla.translate.logic import either
 from kmc.tla.translate.names import identifier, unique
 from kmc.tla.translate.scope import ROOT, Delayed, SpecLocal, TranslationScope, TypedSource, head
 from kmc.tla.translate.translation import Translation, WrittenLine
-from kmc.tla.values.kinds import FALSE, TRUE, TlaBoolean, TlaModelValue, Value
+from kmc.tla.values.kinds import FALSE, TRUE, FunctionValue, TlaBoolean, TlaModelValue, Value
 from kmc.tla.values.order import sorted_values
 
 _ENTRIES_MAX = 64
+_PARTS_MAX = 4096
+_CALLS_MAX = 500_000
+
+
+class _LongEvaluation(Exception):
+    """The end of an evaluation that takes too many calls."""
 
 
 def tabulated(t: Translation, name: str, node: Expression, scope: TranslationScope) -> TypedSource | None:
     """Return a call of a helper that has the value of an expression for each value of the names in it.
 
-    None where these have too many values.
+    None where these have too many values, and where the table is too large or takes too long to evaluate.
     """
     inputs: dict[str, TypedSource] = {}
     names = _inputs(t, node, scope, inputs)
@@ -49,19 +58,71 @@ def tabulated(t: Translation, name: str, node: Expression, scope: TranslationSco
     entries = list(_products([_values(t, code.shape) for code in inputs.values()]))
     if not 0 < len(entries) <= _ENTRIES_MAX:
         return None
-    found: list[tuple[tuple[Value, ...], Value | None]] = []
-    for given in entries:
-        values = dict(zip(inputs, given, strict=True))
-        closed = _closed(t, node, scope, {name: values[source] for name, source in names.items()})
-        if closed is None:
-            return None
-        try:
-            found.append((given, t.program.evaluate(closed, None)))
-        except EvaluationError:
-            found.append((given, None))
+    closed = [
+        _closed(t, node, scope, {name: dict(zip(inputs, given, strict=True))[source] for name, source in names.items()})
+        for given in entries
+    ]
+    values = _evaluated(t, closed)
+    if values is None:
+        return None
+    found = list(zip(entries, values, strict=True))
     parameters = [TypedSource(f"input_{index}", code.shape) for index, code in enumerate(inputs.values(), start=1)]
     code = _chain(t, parameters, found)
     return None if code is None else _call(t, name, code, parameters, list(inputs), node.place)
+
+
+def _evaluated(t: Translation, expressions: Iterable[Expression | None]) -> list[Value | None] | None:
+    """Return the value of each expression, None for one that has none; None for all if one is open or they are long."""
+    found: list[Value | None] = []
+    parts = 0
+    with _few_calls():
+        for expression in expressions:
+            if expression is None:
+                return None
+            try:
+                value = t.program.evaluate(expression, None)
+            except EvaluationError:
+                found.append(None)
+                continue
+            except _LongEvaluation:
+                return None
+            found.append(value)
+            parts += _parts(value)
+            if parts > _PARTS_MAX:
+                return None
+    return found
+
+
+@contextmanager
+def _few_calls() -> Iterator[None]:
+    """End an evaluation after some calls of Python, whose number is the same on every machine."""
+    if sys.getprofile() is not None:
+        yield  # a profiler, which would lose its calls
+        return
+    left = _CALLS_MAX
+
+    def count(frame: FrameType, event: str, argument: object) -> None:
+        nonlocal left
+        left -= event == "call"
+        if left < 0:
+            raise _LongEvaluation
+
+    sys.setprofile(count)
+    try:
+        yield
+    finally:
+        sys.setprofile(None)
+
+
+def _parts(value: Value) -> int:
+    """Return how many values a value is written of, at any depth."""
+    match value:
+        case frozenset() | tuple():
+            return 1 + sum(map(_parts, value))
+        case FunctionValue():
+            return 1 + sum(map(_parts, value.values))
+        case _:
+            return 1
 
 
 def _call(

@@ -118,3 +118,28 @@ def test_a_choice_among_permuted_values_is_refused(tmp_path: Path) -> None:
     module = FOLDS.replace("FiniteSets", "FiniteSets, TLC").replace("====\n", "Perms == Permutations(Proc)\n====\n")
     with pytest.raises(SpecError, match="a CHOOSE among values that SYMMETRY permutes"):
         pair_of(tmp_path, module, CONFIGURATION + "SYMMETRY Perms\n")
+
+
+WORDS = r"""---- MODULE Words ----
+EXTENDS Integers, Sequences
+VARIABLES n, q
+RECURSIVE Words(_)
+Words(k) == IF k = 0 THEN {<<>>} ELSE VALUE
+Init == n = 0 /\ q = <<>>
+Next == \/ n < 22 /\ n' = n + 1 /\ q' = q
+        \/ n < 3 /\ q' \in Words(n) /\ n' = n
+====
+"""
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "UNION {{Append(s, 0), Append(s, 1)} : s \\in Words(k - 1)}",
+        "IF Words(k - 1) = Words(k - 1) THEN {<<>>, <<0>>} ELSE {}",
+    ],
+    ids=["large", "long"],
+)
+def test_a_recursion_whose_table_is_large_or_long_to_evaluate_is_refused(value: str, tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match="whose value is a set of sequences"):
+        pair_of(tmp_path, WORDS.replace("VALUE", value), "INIT Init\nNEXT Next\n")
