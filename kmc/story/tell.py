@@ -159,10 +159,15 @@ class Teller:
         sources = {message.source for message in sent}
         if len(sources) == 1 and None not in sources:
             return sent[0].source
-        types = [parameter.type for parameter in action.parameters] if action is not None else []
-        given = zip_longest(values, types[: len(values)])
-        names = [lane_name(v, self._table.naming) for v, declared in given if self._processes.holds(v, declared)]
-        return next((name for name in names if name in self._lanes), None)
+        # A field that names the sender does not name the receiver.
+        sender = received.source if received is not None else None
+        for value, parameter in zip_longest(values, action.parameters[: len(values)] if action is not None else ()):
+            name = lane_name(value, self._table.naming)
+            is_field = parameter is not None and parameter.message_field is not None
+            is_process = self._processes.holds(value, parameter.type if parameter is not None else None)
+            if is_process and name in self._lanes and not (is_field and name == sender):
+                return name
+        return None
 
     def _variables(self, state: State) -> Mapping[str, Tla]:
         """The variables of a state, which is mostly the one of the last step."""

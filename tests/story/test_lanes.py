@@ -131,3 +131,38 @@ def test_keys_that_several_maps_share_are_processes_and_names_come_before_number
 
 def test_a_place_of_a_variable_that_is_called_like_its_process_keeps_its_name() -> None:
     assert Change(("n1", "n1", "epoch"), "n1", "1", "2").place == "n1.epoch of n1"
+
+
+HEARD = """
+class Tell(Message, source="by", dest=None):
+    by: Int(1, 2)
+
+
+class State(Record):
+    net: MessageSet[Tell]
+    heard: Map[Int(1, 2), Bool]
+
+
+@spec.init
+def init():
+    yield State(net={Tell(by=1)}, heard={p: False for p in range(1, 3)})
+
+
+@spec.receive(Tell, by="by")
+def hear(st, m, by, loud: Bool):
+    if loud:
+        yield st.set(net=st.net.discard(m), heard=st.heard.set(2, True))
+
+
+@spec.invariant
+def Quiet(st):
+    return not st.heard[2]
+"""
+
+
+def test_the_sender_of_a_message_without_receiver_is_not_the_process_that_receives_it(tmp_path: Path) -> None:
+    model = model_of(tmp_path, HEARD, "INVARIANT Quiet CHECK_DEADLOCK FALSE")
+    story = tell(model.spec, violation_of(model).trace)
+    step = story.steps[-1]
+    assert step.actor is None
+    assert story.arrow(story.messages[0], step) == ("1", None)
