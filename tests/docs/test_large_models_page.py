@@ -47,7 +47,7 @@ def test_the_table_of_engines_has_the_figures_of_the_results() -> None:
 def test_the_largest_graph_has_the_figures_of_its_result() -> None:
     found = json.loads((ROOT / "results" / "kraft.json").read_text("utf-8"))["models"]["twelve_restarts"]
     text = " ".join(PAGE.partition("The largest whole graph so far")[2].partition("\n\n")[0].split())
-    told = (
+    figures = (
         f"{found['distinct']:,} states in {found['depth']} levels",
         f"{found['cpu_seconds']:,.0f} CPU seconds on {'two' if found['machine']['cores'] == 2 else '?'} cores",
         f"{found['seconds'] / 60:.0f} minutes",
@@ -58,4 +58,4 @@ def test_the_largest_graph_has_the_figures_of_its_result() -> None:
         f"take some {found['distinct'] * WIDE_BYTES_PER_STATE / GB:.0f} GB",
         found["command"].partition(" --threads")[0].replace("kmc check", "kmc report").removesuffix(" --engine native"),
     )
-    assert [words for words in told if words not in text] == []
+    assert [words for words in figures if words not in text] == []

@@ -363,12 +363,12 @@ def _same_ranges(low: Lowering, left: Numbers, right: Numbers) -> Expr:
 
 
 def may_be(value: Value, scalar: type[Value], declared: type[Type]) -> bool:
-    """Whether a value is a scalar of this kind, or a union that has one."""
+    """Return True for a scalar of this kind, and for a union that has one among its alternatives."""
     if isinstance(value, Packed | Stored) and isinstance(value.type, UnionType):
         return any(isinstance(alternative, declared) for alternative in value.type.alternatives)
     return isinstance(value, scalar)
 
 
 def mixes_bools(left: Value, right: Value) -> bool:
-    """Whether one of the values may be a Bool and the other a number, which Python compares."""
+    """Return True if one value may be a Bool and the other a number: Python would compare them as numbers."""
     return any(may_be(a, Bool, BoolType) and may_be(b, Num, IntType) for a, b in ((left, right), (right, left)))

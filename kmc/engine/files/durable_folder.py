@@ -175,7 +175,7 @@ class DurableFolder:
         return descriptor
 
     def write(self, name: str, data: bytes, *, synced: bool = False) -> None:
-        """Make `data` the content of a file. It is on the disk if it is `synced`; else there is no promise of when."""
+        """Make `data` the content of a file. With `synced` it is on the disk on return, else some time later."""
         with step("create", self.path / name, self._fault):
             descriptor = self._opened(name, os.O_WRONLY | os.O_CREAT)
             try:

@@ -36,7 +36,7 @@ _TIGHT_WIDENINGS_MAX = 4
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How far bounds are trusted: as they were seen, or widened by some bits."""
+    """The bounds of declared numbers: those that were observed (`are_exact`), or wider ones by `widening` bits."""
 
     are_exact: bool
     widening: int = 0

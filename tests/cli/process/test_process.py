@@ -183,7 +183,7 @@ def test_a_full_stdout_costs_neither_the_saved_result_nor_the_report(tmp_path: P
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="there is no /dev/full")
-def test_an_error_is_told_with_a_full_stdout_too(tmp_path: Path, forking: ForkingProcess) -> None:
+def test_an_error_is_printed_with_a_full_stdout_too(tmp_path: Path, forking: ForkingProcess) -> None:
     with FULL.open("w") as full:
         ran = forking.run("check", COUNTER, "nothing", "--json", cwd=tmp_path, stdout=full.fileno())
     assert ran.returncode == 151
