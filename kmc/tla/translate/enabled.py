@@ -126,7 +126,10 @@ def _assigning(
         return _guarded(t, (node, scope), rest, assigned)
     shape = t.shapes[index]
     if node.operator == "=":
-        code, is_defined = t.value(operand(node, 1), scope, shape), is_total(t, operand(node, 1), scope)
+        code, is_defined = (
+            t.value(operand(node, 1), scope, shape),
+            is_total(t, operand(node, 1), scope, trusts_guards=False),
+        )
         inner = _possible(t, rest, {**assigned, index: code})
         # TLC computes the value of a variable that nothing reads afterwards, and may stop there.
         return inner if is_defined else f"({code.source} == {code.source} and {inner})"

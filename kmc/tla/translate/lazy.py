@@ -6,15 +6,19 @@ in it is partial outside of a branch of IF or CASE and of a later conjunct, whic
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from itertools import product
+
+from kmc.errors import SpecError
 from kmc.tla.resolved.nodes import (
     ApplyExpr,
     Argument,
+    BoundRange,
     BuiltinExpr,
     CaseExpr,
     ChooseExpr,
     ConjunctionExpr,
     DisjunctionExpr,
-    ExceptExpr,
     Expression,
     FieldAccessExpr,
     FunctionApplicationExpr,
@@ -25,62 +29,123 @@ from kmc.tla.resolved.nodes import (
     OperatorDefinition,
     OperatorReferenceExpr,
     PrimeExpr,
+    QuantifiedExpr,
     RecursiveFunctionExpr,
+    SetFilterExpr,
+    SetMapExpr,
+    TupleExpr,
 )
-from kmc.tla.shapes.shape import MapShape, RecordShape, alternatives_of
+from kmc.tla.shapes.shape import (
+    AtomShape,
+    BooleanShape,
+    MapShape,
+    NumberShape,
+    RecordShape,
+    alternatives_of,
+)
 from kmc.tla.translate.facts import children
+from kmc.tla.translate.iteration import loops
 from kmc.tla.translate.logic import are_incomparable
-from kmc.tla.translate.scope import TranslationScope, head
+from kmc.tla.translate.scope import TranslationScope, TypedSource, head
 from kmc.tla.translate.translation import Translation
+from kmc.tla.values.kinds import FALSE, TRUE
 
 _PARTIAL = frozenset(("Head", "Tail", "SubSeq", "%", "\\div", "^", "@@", "Assert"))
+_VALUES_MAX = 256
+_OF_NUMBERS = frozenset(("+", "-", "*", "-.", "..", "<", ">", "<=", ">="))
 
 
-def is_total(t: Translation, node: Expression, scope: TranslationScope) -> bool:
-    """Return whether an expression has a value in every state in which its names have one."""
-    return _total(t, node, scope, is_guarded=False)
+def is_total(t: Translation, node: Expression, scope: TranslationScope, *, trusts_guards: bool = True) -> bool:
+    """Return whether an expression has a value in every state in which its names have one.
+
+    `trusts_guards` says that a branch, or a conjunct after the first, has a value wherever those before it let it be
+    evaluated, as authors mean it. Where a missing value is an error to report, nothing is trusted.
+    """
+    try:
+        return _Totality(t, trusts_guards).of(node, scope)
+    except SpecError:
+        return False  # a part of it has no translation
 
 
-def _total(t: Translation, node: Argument, scope: TranslationScope, *, is_guarded: bool) -> bool:
-    if isinstance(node, LambdaExpr | OperatorReferenceExpr):
-        return False  # the operator may be applied to anything
-    inner, scope = head(node, scope)
-    match inner:
-        case PrimeExpr() | LetExpr() | ApplyExpr(operator=OperatorDefinition(recursive=True)):
+@dataclass(frozen=True, slots=True)
+class _Totality:
+    """Decides whether expressions are total."""
+
+    t: Translation
+    trusts_guards: bool
+
+    def of(self, node: Argument, scope: TranslationScope) -> bool:
+        """Return whether an expression or an argument has a value in every state."""
+        t = self.t
+        if isinstance(node, LambdaExpr | OperatorReferenceExpr):
+            return False  # the operator may be applied to anything
+        inner, scope = head(node, scope)
+        match inner:
+            case PrimeExpr() | LetExpr() | ChooseExpr() | CaseExpr(other=None):
+                return False
+            case ApplyExpr(operator=OperatorDefinition(recursive=True)):
+                return False
+            case IfExpr() | CaseExpr() | ConjunctionExpr() | DisjunctionExpr() | BuiltinExpr(operator="=>") if (
+                self.trusts_guards
+            ):
+                return self.of(_first_evaluated(inner), scope)
+            case QuantifiedExpr(body=body) | SetMapExpr(body=body) | FunctionConstructorExpr(body=body):
+                return self._total_for_all(inner.ranges, body, scope)
+            case SetFilterExpr():
+                return self._total_for_all((inner.range,), inner.condition, scope)
+            case BuiltinExpr() if inner.operator in _PARTIAL:
+                return False
+            case BuiltinExpr(operator="=" | "#") if not _compares(t, inner, scope):
+                return False
+            case BuiltinExpr() if inner.operator in _OF_NUMBERS and not _are_numbers(t, inner, scope):
+                return False
+            case FunctionApplicationExpr() if not _is_defined(t, inner, scope):
+                return False
+            case FieldAccessExpr() if not _has_field(t, inner, scope):
+                return False
+            case _:
+                return self._parts_total(inner, scope)
+
+    def _parts_total(self, node: Expression, scope: TranslationScope) -> bool:
+        return all(self._total_part(child, scope) for child in children(node))
+
+    def _total_for_all(self, ranges: tuple[BoundRange, ...], body: Expression, scope: TranslationScope) -> bool:
+        """Return whether some sets have a value, and an expression has one for all elements of them."""
+        if not all(self.of(bound.domain, scope) for bound in ranges):
             return False
+        inside = loops(self.t, ranges, scope)
+        return inside is None or self.of(body, inside[0])
+
+    def _total_part(self, node: Argument, scope: TranslationScope) -> bool:
+        if any(name not in scope.entries for name in self.t.facts.of(node).free):  # `@`, whose value is not known here
+            return not any(_may_be_partial(part) for part in _all_parts(node))
+        return self.of(node, scope)
+
+
+def _first_evaluated(
+    node: IfExpr | CaseExpr | ConjunctionExpr | DisjunctionExpr | BuiltinExpr,
+) -> Argument:
+    """Return the part that is evaluated whatever the others are."""
+    match node:
         case IfExpr():
-            return _total(t, inner.condition, scope, is_guarded=is_guarded)
-        case CaseExpr(other=None):
-            return False
+            return node.condition
         case CaseExpr():
-            return _total(t, inner.arms[0][0], scope, is_guarded=is_guarded)
+            return node.arms[0][0]
         case ConjunctionExpr() | DisjunctionExpr():
-            return _total(t, inner.items[0], scope, is_guarded=is_guarded)
-        case BuiltinExpr(operator="=>"):
-            return _total(t, inner.arguments[0], scope, is_guarded=is_guarded)
-        case ChooseExpr() | ExceptExpr():
-            return is_guarded or (isinstance(inner, ExceptExpr) and _parts_total(t, inner, scope))
-        case BuiltinExpr() if inner.operator in _PARTIAL:
-            return False
-        case BuiltinExpr(operator="=" | "#") if not _compares(t, inner, scope):
-            return False
-        case FunctionApplicationExpr() if not _is_defined(t, inner, scope):
-            return False
-        case FieldAccessExpr() if not _has_field(t, inner, scope):
-            return False
+            return node.items[0]
+        case BuiltinExpr():
+            return node.arguments[0]
+
+
+def _may_be_partial(node: Argument) -> bool:
+    """Return whether an expression may have no value, or applies a definition that may have none."""
+    match node:
+        case FunctionApplicationExpr() | FieldAccessExpr() | ChooseExpr() | CaseExpr() | ApplyExpr() | LetExpr():
+            return True
+        case BuiltinExpr():
+            return node.operator in _PARTIAL
         case _:
-            return _parts_total(t, inner, scope)
-
-
-def _parts_total(t: Translation, node: Expression, scope: TranslationScope) -> bool:
-    return all(_total_part(t, child, scope) for child in children(node))
-
-
-def _total_part(t: Translation, node: Argument, scope: TranslationScope) -> bool:
-    unbound = [name for name in t.facts.of(node).free if name not in scope.entries]
-    if unbound:  # a name of a loop inside of the expression: its value is not known here
-        return not any(isinstance(part, FunctionApplicationExpr | ChooseExpr) for part in _all_parts(node))
-    return _total(t, node, scope, is_guarded=False)
+            return False
 
 
 def _all_parts(node: Argument) -> list[Argument]:
@@ -88,16 +153,75 @@ def _all_parts(node: Argument) -> list[Argument]:
 
 
 def _is_defined(t: Translation, node: FunctionApplicationExpr, scope: TranslationScope) -> bool:
+    """Return whether an argument is in the domain of the function in all states."""
     if isinstance(head(node.function, scope)[0], FunctionConstructorExpr | RecursiveFunctionExpr):
         return False  # the argument may be outside of its domain
-    shape = t.value(node.function, scope).shape
-    is_map = isinstance(shape, MapShape) and shape.domain is not None and not t.is_bag(shape)
-    return is_map or isinstance(shape, RecordShape)
+    function = t.value(node.function, scope)
+    match function.shape:
+        case MapShape(domain=None):
+            return False
+        case MapShape() as shape if not t.is_bag(shape):
+            return _is_key(t, node.argument, scope, function)
+        case RecordShape(classes):
+            key = t.constant(*head(node.argument, scope))
+            name = f"item{key}" if isinstance(key, int) else key
+            return all(name in one.fields for one in classes)
+        case _:
+            return False
+
+
+def _is_key(t: Translation, argument: Expression, scope: TranslationScope, function: TypedSource) -> bool:
+    """Return whether an expression is in the fixed domain of a map, whatever its value is."""
+    assert isinstance(function.shape, MapShape)
+    domain = function.shape.domain or frozenset()
+    inner, inside = head(argument, scope)
+    value = t.constant(inner, inside)
+    if value is not None:
+        return value in domain
+    code = t.value(inner, inside, function.shape.key)
+    if t.is_element(code.source, function.source):
+        return True
+    parts = inner.items if isinstance(inner, TupleExpr) else (inner,)
+    possible: list[frozenset[object]] = []
+    for index, part in enumerate(parts):
+        values = _possible(t, t.value(part, inside))
+        projected = {one[index] if isinstance(one, tuple) else None for one in domain} if len(parts) > 1 else domain
+        if values is None or not values <= projected:
+            return False
+        possible.append(values)
+    return len(parts) == 1 or all(values in domain for values in product(*possible))
+
+
+def _possible(t: Translation, code: TypedSource) -> frozenset[object] | None:
+    """Return the values that an expression may have, None where they are not known to be few."""
+    found: set[object] = set()
+    for plain in alternatives_of(code.shape):
+        match plain:
+            case AtomShape(atoms):
+                found.update(atoms)
+            case BooleanShape():
+                found.update((FALSE, TRUE))
+            case NumberShape(int() as least, int() as greatest):
+                if not t.is_of_range(code.source):
+                    if not t.is_stored(code.source):
+                        return None
+                    least, greatest = t.universe.bounds.of(plain)
+                if greatest - least >= _VALUES_MAX:
+                    return None
+                found.update(range(least, greatest + 1))
+            case _:
+                return None
+    return frozenset(found) or None
 
 
 def _compares(t: Translation, node: BuiltinExpr, scope: TranslationScope) -> bool:
     left, right = node.arguments
     return not are_incomparable(t.value(left, scope).shape, t.value(right, scope).shape)
+
+
+def _are_numbers(t: Translation, node: BuiltinExpr, scope: TranslationScope) -> bool:
+    shapes = [t.value(argument, scope).shape for argument in node.arguments]
+    return all(isinstance(plain, NumberShape) for shape in shapes for plain in alternatives_of(shape))
 
 
 def _has_field(t: Translation, node: FieldAccessExpr, scope: TranslationScope) -> bool:

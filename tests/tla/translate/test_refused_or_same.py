@@ -67,6 +67,16 @@ def test_what_has_one_way_is_translated(line: str, tmp_path: Path) -> None:
 
 STOPS = {
     "ENABLED": ("<<>>", "Take == x' = Tail(x)\nInv == ENABLED Take"),
+    "ENABLED of a branch": ("<<>>", "Take == x' = IF x = <<>> THEN Tail(x) ELSE x\nInv == ENABLED Take"),
+    "ENABLED of a key": ("[i \\in 3..4 |-> i]", "Take == x' = [x EXCEPT ![3] = x[5]]\nInv == ENABLED Take"),
+    "ENABLED of a key that varies": (
+        "[i \\in 3..4 |-> i]",
+        "Take == x' = [i \\in 3..4 |-> x[4 * i - x[i]]]\nInv == ENABLED Take",
+    ),
+    "ENABLED of a definition in a loop": (
+        "[i \\in 3..4 |-> i]",
+        "At(i) == x[i + 1]\nTake == x' = [x EXCEPT ![3] = Cardinality({At(i) : i \\in 3..4})]\nInv == ENABLED Take",
+    ),
     "function": ("0", "f == [i \\in 1..2 |-> i + x]\nInv == f[x] < 10"),
     "function of two": ("0", "f == [i, j \\in 1..2 |-> i + x]\nInv == f[1, x] < 10"),
     "recursive function": ("0", FACTORIAL + "Inv == Fact[x] < 10"),

@@ -91,6 +91,25 @@ Init == x = 0
 Next == LET y == 2^(x-1) IN x' = IF x = 0 THEN 1 ELSE (y + x) % 3
 ====
 """
+LAZY_KEY = r"""---- MODULE LazyKey ----
+EXTENDS Integers
+VARIABLES f, x
+Init == f = [i \in 1..2 |-> 0] /\ x = 0
+Next == LET y == f[x] IN
+        /\ x' = IF x = 0 THEN 1 ELSE (y + x) % 3
+        /\ UNCHANGED f
+====
+"""
+LAZY_LOOP = r"""---- MODULE LazyLoop ----
+EXTENDS Integers
+VARIABLES f, x
+Init == f = [i \in 1..2 |-> 0] /\ x = 0
+At(i) == f[i]
+Next == LET y == {At(x + i) : i \in 0..1} IN
+        /\ x' = IF x \in {0, 2} THEN 1 ELSE IF 0 \in y THEN 2 ELSE 0
+        /\ UNCHANGED f
+====
+"""
 
 
 @pytest.mark.parametrize(
@@ -104,6 +123,8 @@ Next == LET y == 2^(x-1) IN x' = IF x = 0 THEN 1 ELSE (y + x) % 3
         (MARKED_NAMES, "CONSTANTS LEVEL_A = LEVEL_A\nLEVEL_B = LEVEL_B\n"),
         (ALIKE_NAMES, ""),
         (LAZY_POWER, ""),
+        (LAZY_KEY, ""),
+        (LAZY_LOOP, ""),
     ],
     ids=lambda text: text.split("MODULE ")[1].split()[0] if "MODULE" in text else "",
 )
