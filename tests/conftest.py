@@ -17,6 +17,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from support.commands.forked_kmc import ForkingProcess, forking_process
 from support.runs.s3_server import CREDENTIALS, S3Server, s3_server
+from support.runs.warm_processes import warm_processes
 
 from kmc.process import usable_cpus
 from kmc.runtime.object_code import KERNELS_VARIABLE
@@ -71,6 +72,13 @@ def _quick_syncs() -> Iterator[None]:
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda descriptor: None)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _warm_processes() -> Iterator[None]:
+    """Sharded searches have their processes at once, where they would import kmc first."""
+    with warm_processes():
         yield
 
 

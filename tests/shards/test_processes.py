@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import resource_tracker
 from pathlib import Path
@@ -22,6 +23,7 @@ from support.commands.cli_runner import check_json
 from support.commands.cli_runner import kmc as run
 from support.oracles.results import told
 from support.runs.shards import drop_rows
+from support.runs.warm_processes import cold_processes
 from support.specs.small import BALLOT, IMPORTS, RIVER, model_of
 
 import kmc.shards.executors.on_processes
@@ -37,6 +39,12 @@ from kmc.shards.level.sharding import Sharding
 from kmc.shards.on_one_machine import sharded
 
 TINY = Sharding(3, task_rows=2, segment_rows=1, slice_chunks=1, batch=2, chunk_rows=1)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _cold_processes() -> Iterator[None]:
+    with cold_processes():
+        yield
 
 
 def river(folder: Path) -> Model:
