@@ -6,13 +6,14 @@ from itertools import permutations
 from typing import Any
 
 import pytest
-from support.drawing.values import Server, record_class
+from support.drawing.values import Server, VoteRequest, record_class
 
 from kmc.errors import EvaluationError, Span
 from kmc.invariants.properties import SymmetrySet, View
-from kmc.lang.annotations import Bool, Int, Opt, PartialMap
+from kmc.lang.annotations import Bool, Int, MessageSet, Opt, PartialMap
 from kmc.lang.idents import ident_class
 from kmc.lang.maps import map_literal
+from kmc.lang.networks import set_of_messages
 from kmc.reference.states.findings import Finding, Findings, error_rank
 from kmc.reference.states.identity import StateSet
 from kmc.reference.states.state_graph import StateGraph
@@ -23,6 +24,7 @@ S1, S2, S3 = Server
 State = record_class({"n": Int(0, 9), "who": Opt[Server]}, name="State")
 Worker: Any = ident_class("Worker", ("1", "2", "3"), symmetric=True, spawned=True, started="alive")
 Team = record_class({"alive": PartialMap[Worker, Bool]}, name="Team")
+Mailed = record_class({"who": Opt[Server], "messages": MessageSet[VoteRequest]}, name="Mailed")
 SERVERS = (SymmetrySet("servers", (Server,), HERE),)
 
 
@@ -49,6 +51,16 @@ class TestStateSet:
         assert known.orbit(state(0, S3)) == known.orbit(state(0, S1)) != known.orbit(state(1, S1))
         assert known.images(state(0, S2))[0] == state(0, S2)
         assert len(known.images(state(0, S2))) == 6
+
+    def test_a_permutation_applies_to_messages_and_to_variables_together(self) -> None:
+        def mailed(who: Any, dest: Any) -> Any:
+            request = VoteRequest(source=S3, dest=dest, epoch=0)
+            return Mailed(who=who, messages=set_of_messages([request]))
+
+        known = StateSet(Mailed, SERVERS, None)
+        known.add(mailed(S1, S1))
+        known.add(mailed(S1, S2))
+        assert [known.find(mailed(*pair)) for pair in ((S2, S2), (S2, S1), (S3, S3), (S2, S3))] == [0, 1, None, None]
 
     def test_a_type_in_two_symmetry_sets_is_permuted_once(self) -> None:
         assert len(StateSet(State, SERVERS * 2, None).images(state(0, S1))) == 6

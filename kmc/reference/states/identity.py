@@ -1,21 +1,22 @@
 """When two states count as one: equality, equality of a view, and orbits under a symmetry, by brute force.
 
-The reference interpreter compares values, never fingerprints: a state is known if any permutation of it is known. As in
-TLC, the state that was found first represents its orbit. Of the states of one view, the one with the least full
-fingerprint represents it, so every engine expands the same one. That order belongs to the native engine and is passed
-in (`kmc.compiler.view_order`).
+The reference interpreter compares values, never fingerprints: a state is known if any permutation of it is known. As
+in TLC, the state that was found first represents its orbit. A permutation is applied to the variables without
+networks first, and to the rest only if these are then the variables of a stored state. Of the states of one view, the
+one with the least full fingerprint represents it, so every engine expands the same one. That order belongs to the
+native engine and is passed in (`kmc.compiler.view_order`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any, TypeAlias
 
 from kmc.invariants.properties import SymmetrySet, View
 from kmc.lang.order import SortKey, record_key
-from kmc.lang.permutation import Swap, keeps_unused, permute_state, swaps
+from kmc.lang.permutation import Swap, keeps_unused, permute, permute_state, swaps
 from kmc.lang.records import State
-from kmc.lang.types import RecordMeta
+from kmc.lang.types import NetworkType, RecordMeta
 
 ViewOrder: TypeAlias = Callable[[Any], SortKey]
 """An order of the states of one view, the same for all permutations of a state: the least is expanded."""
@@ -43,7 +44,12 @@ class StateSet:
         self._swaps: list[_Remembered] = [(swap, {}) for swap in swaps(classes)][1:]
         self._spawned = [(cls, cls.started) for cls in classes if cls.started is not None]
         self._swaps_of: dict[tuple[frozenset[Any], ...], list[_Remembered]] = {}
-        self._kept = _kept_fields(state_class, view)
+        kept = [name for name in state_class.fields if view is None or name not in view.dropped]
+        self._kept = None if view is None else _taking(kept, state_class)
+        self._without_networks = _taking(
+            [name for name in kept if not isinstance(state_class.fields[name], NetworkType)], state_class
+        )
+        self._stored_without_networks: set[Hashable] = set()
         self._part_keys: dict[Any, SortKey] = {}
         self.has_view = view is not None
         self._order = order
@@ -53,7 +59,11 @@ class StateSet:
         index = self._ids.get(self.key(state))
         if index is not None or not self._swaps:
             return index
+        small = self._without_networks(state)
         for swap, memo in self._swaps_for(state):
+            # Networks take longest to permute, and the other variables of most images are those of no stored state.
+            if tuple([permute(value, swap, memo) for value in small]) not in self._stored_without_networks:
+                continue
             index = self._ids.get(self.key(permute_state(state, swap, memo)))
             if index is not None:
                 return index
@@ -63,6 +73,8 @@ class StateSet:
         """Add a state that is not known; its number."""
         index = len(self._ids)
         self._ids[self.key(state)] = index
+        if self._swaps:
+            self._stored_without_networks.add(self._without_networks(state))
         return index
 
     def key(self, state: State) -> Hashable:
@@ -105,8 +117,8 @@ class StateSet:
         return len(self._ids)
 
 
-def _kept_fields(state_class: RecordMeta, view: View | None) -> Callable[[Any], Hashable] | None:
-    if view is None:
-        return None
-    positions = [position for position, field in enumerate(state_class.fields, 1) if field not in view.dropped]
+def _taking(names: Iterable[str], state_class: RecordMeta) -> Callable[[Any], tuple[Any, ...]]:
+    """Return the function from a state to the values of some of its fields."""
+    position_of = {name: position for position, name in enumerate(state_class.fields, 1)}
+    positions = [position_of[name] for name in names]
     return lambda state: tuple([tuple.__getitem__(state, position) for position in positions])
