@@ -33,7 +33,7 @@ check-spark: $(VENV)/.installed-spark ## from nothing: install kmc, Spark and Ja
 test: lint ## from nothing: lint, types, then every test but the large golden cases, and those on a cluster, in a browser or on a wheel
 	$(PYTEST_PARALLEL)
 
-test-fast: $(VENV)/.installed-test ## the tests that take little, of every part: some three minutes on two cores
+test-fast: $(VENV)/.installed-test ## the tests that take little, of every part: some two minutes on two cores
 	$(PYTEST_PARALLEL) -m 'not slow and not golden_large and not cluster and not browser and not wheel' --durations 10 --durations-min 2
 
 # LAYER=shards, as in tests/support/layers.py. Layers above use the layers below, so their tests run too.

@@ -64,6 +64,7 @@ def votes(tmp_path: Path) -> Path:
     return tmp_path / "votes"
 
 
+@pytest.mark.slow
 def test_importing_kmc_imports_nothing_of_it() -> None:
     program = (
         "import sys; import kmc; dir(kmc); kmc.__version__; print(sorted(m for m in sys.modules if m.startswith('kmc.')"

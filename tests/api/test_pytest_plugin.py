@@ -39,6 +39,7 @@ def outcomes(result: pytest.RunResult) -> dict[str, str]:
     return {found[1]: found[2] for found in lines if found}
 
 
+@pytest.mark.slow
 def test_each_model_is_a_test_that_passes_if_its_result_is_the_expected_one(
     pytester: pytest.Pytester, specs: Path
 ) -> None:
@@ -58,6 +59,7 @@ def test_a_failure_says_what_differs_or_why_and_shows_the_steps(pytester: pytest
     assert "kmc/api" not in str(result.stdout)
 
 
+@pytest.mark.slow
 def test_a_mistake_in_an_explanation_changes_no_outcome_and_is_told_with_the_trace(
     pytester: pytest.Pytester, specs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -96,12 +98,14 @@ def test_what_the_manifest_says_never_happens_is_not_warned_of(pytester: pytest.
     pytester.runpytest_inprocess("specs", *QUIET, "-k", "smoke").assert_outcomes(passed=1, deselected=11)
 
 
+@pytest.mark.slow
 def test_models_findings_and_mutants_are_told_apart(pytester: pytest.Pytester, specs: Path) -> None:
     for words in (("-m", "kmc(kind='finding')"), ("-k", "finding")):
         assert list(outcomes(pytester.runpytest_inprocess("specs", "-v", *QUIET, *words))) == ["two"]
     assert outcomes(pytester.runpytest_inprocess("specs", "-v", *QUIET, "-m", "not kmc")) == {}
 
 
+@pytest.mark.slow
 def test_a_large_model_is_skipped_with_the_reason_unless_it_is_named(pytester: pytest.Pytester, specs: Path) -> None:
     result = pytester.runpytest_inprocess("specs", "-v", "-rs", *QUIET, "--kmc-max-states", "4999", "-k", "wrong")
     assert outcomes(result)["wrong"] == "SKIPPED"
@@ -133,6 +137,7 @@ def test_a_models_file_of_another_tool_is_left_alone(pytester: pytest.Pytester) 
     assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
 
 
+@pytest.mark.slow
 def test_a_mistake_in_a_manifest_or_a_spec_is_shown_at_its_line(pytester: pytest.Pytester, specs: Path) -> None:
     manifest = specs / "models.toml"
     text = manifest.read_text(encoding="utf-8")
@@ -207,6 +212,7 @@ def test_a_mistake_in_a_test_is_shown_at_its_line_without_frames_of_kmc(pytester
     assert "pytest_plugin.py" not in str(result.stdout)
 
 
+@pytest.mark.slow
 def test_a_run_that_does_not_use_the_plugin_imports_nothing_of_it(tmp_path: Path) -> None:
     # In a process of its own, because kmc is imported in this one. It sees the plugin as any environment does.
     (tmp_path / "test_it.py").write_text(

@@ -58,6 +58,7 @@ def test_a_planted_fault_is_found(name: str, tmp_path: Path, monkeypatch: pytest
     assert len(differences(spec, tmp_path / "after")) == 1
 
 
+@pytest.mark.slow
 def test_a_failing_spec_is_kept_without_what_does_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search.Search, "_check_step", lambda *_: None)
     large = replace(STEPPED, invariants=(Claim("Inv0", ("le", N, 4)),), goals=(Claim("goal0", ("eq", N, 1)),), levels=9)

@@ -279,6 +279,7 @@ class TestFaults:
         assert (fault.value.code, fault.value.span and fault.value.span.line) == ("KMC943", 6)
 
 
+@pytest.mark.slow
 def test_a_construct_without_a_translation_is_refused_at_its_place() -> None:
     with pytest.raises(SpecError) as refused:
         checked(CHECKED / "Grid.tla", "GridHolds")

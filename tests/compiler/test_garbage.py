@@ -26,6 +26,7 @@ def kept_garbage() -> Iterator[list[object]]:
     gc.enable()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", ["kraft", "kip_996", "kip_642"])
 def test_no_expression_is_left_to_the_collector(spec: str, kept_garbage: list[object]) -> None:
     model = bind(find_spec_root(spec), next(iter(shipped_manifest(spec).models.values())))

@@ -28,6 +28,7 @@ def test_machine_code_and_python_agree(module: Module, runs: list[Run]) -> None:
         assert run_native(native, memory, arguments) == run_python(python, memory, arguments)
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(modules())
 def test_the_text_is_a_function_of_the_module(module: Module) -> None:

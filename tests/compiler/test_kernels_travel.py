@@ -180,6 +180,7 @@ def test_a_row_that_fails_is_named_and_the_others_are_expanded(tmp_path: Path) -
     assert sorted(set(steps.parents.tolist())) == [0, 2, 4]
 
 
+@pytest.mark.slow
 def test_successors_beyond_the_first_buffers_are_all_there() -> None:
     model = shipped_model("kraft", "smoke")
     spec = compile_spec(model)
@@ -191,6 +192,7 @@ def test_successors_beyond_the_first_buffers_are_all_there() -> None:
     assert often.rows[-1 + len(often)].tolist() == once.rows[-1 + len(once)].tolist()
 
 
+@pytest.mark.slow
 def test_picked_successors_are_those_of_the_block_in_any_order() -> None:
     model = shipped_model("kraft", "smoke")
     spec = compile_spec(model)
@@ -201,6 +203,7 @@ def test_picked_successors_are_those_of_the_block_in_any_order() -> None:
     assert [row.tolist() for row in picked] == [steps.rows[k].tolist() for k in order]
 
 
+@pytest.mark.slow
 def test_picked_successors_beyond_the_first_buffer_are_all_there() -> None:
     model = shipped_model("kraft", "smoke")
     spec = compile_spec(model)
@@ -279,6 +282,7 @@ def test_bytes_that_are_not_a_compiled_spec_are_one_error(why: str, tmp_path: Pa
     assert raised.value.code == "KMC541"
 
 
+@pytest.mark.slow
 def test_the_digest_tells_specs_apart_and_the_layout_digest_only_layouts(tmp_path: Path) -> None:
     def made(source: str) -> CompiledSpec:
         folder = tmp_path / str(len(list(tmp_path.iterdir())))

@@ -215,6 +215,7 @@ def test_no_shipped_model_is_warned_of() -> None:
     assert found == []
 
 
+@pytest.mark.slow
 def test_drawn_specs_have_no_mistake_of_kind(tmp_path: Path) -> None:
     for seed in range(8):
         drawn = spec_of(Random(seed))

@@ -140,6 +140,7 @@ def test_each_pair_of_five_members_becomes_the_pair_of_their_images() -> None:
     assert_permuted_as_in_the_interpreter(SetType(PairType(IdentType(Seat))), found, (Seat,))
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(some.data())
 def test_a_value_of_any_type_is_permuted(data: some.DataObject) -> None:

@@ -166,6 +166,7 @@ def used_bits(declared: Type) -> list[int]:
     return [(1 << layout.bits) - 1] if layout.narrow else [MASK] * layout.words
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(st.data(), st.lists(types, min_size=1, max_size=4))
 def test_a_row_holds_the_whole_state_and_only_that(data: st.DataObject, kinds: list[Type]) -> None:
@@ -181,6 +182,7 @@ def test_a_row_holds_the_whole_state_and_only_that(data: st.DataObject, kinds: l
         assert place.bit + part.bits <= WORD if part.narrow else place.bit == 0
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(st.lists(types, min_size=1, max_size=5))
 def test_fields_do_not_overlap_and_leave_no_gap_that_one_would_fit(kinds: list[Type]) -> None:
@@ -317,6 +319,7 @@ NETWORKS: dict[str, Type] = {
 }
 
 
+@pytest.mark.slow
 @given(values(RecordType(record_class(NETWORKS, name="State"))))
 def test_messages_and_their_counts_come_back(state: Any) -> None:
     assert decode_row(encode_row(state), class_of(state)) == state
@@ -394,6 +397,7 @@ def test_the_parts_of_a_container_are_read_back_and_nothing_else_is() -> None:
             container.parts_of(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
 
 
+@pytest.mark.slow
 @given(st.lists(st.lists(st.integers(-(1 << 63), (1 << 63) - 1), max_size=5), min_size=1, max_size=6))
 def test_a_block_holds_its_rows_and_slack(rows: list[list[int]]) -> None:
     block = RowBatch.of([np.array(row, np.int64) for row in rows])
@@ -402,6 +406,7 @@ def test_a_block_holds_its_rows_and_slack(rows: list[list[int]]) -> None:
     assert not block.words[-SLACK_WORDS:].any()
 
 
+@pytest.mark.slow
 @given(st.lists(st.lists(st.integers(0, 99), max_size=5), max_size=6), st.integers(0, 3))
 def test_rows_are_taken_out_of_records(rows: list[list[int]], unused: int) -> None:
     out: list[int] = []

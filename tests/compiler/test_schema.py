@@ -132,6 +132,7 @@ def test_shapes_of_families_that_mention_each_other_come_back_once(order: tuple[
 stored = types.filter(lambda kind: not isinstance(kind, MessageSetType | MessageBagType))
 
 
+@pytest.mark.slow
 @given(st.lists(stored, min_size=1, max_size=3))
 def test_types_come_back_as_they_were(kinds: list[Any]) -> None:
     state = record_class({f"f{place}": kind for place, kind in enumerate(kinds)}, name="State")
@@ -139,6 +140,7 @@ def test_types_come_back_as_they_were(kinds: list[Any]) -> None:
     assert [outline(cls) for cls in classes_in(again)] == [outline(cls) for cls in classes_in(state)]
 
 
+@pytest.mark.slow
 @given(values(RecordType(MIXED)))
 def test_a_row_means_the_same_on_both_sides(state: Any) -> None:
     again = travelled(MIXED).state_class

@@ -201,6 +201,7 @@ def drawn(chance: random.Random) -> str:
     return "".join(parts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_drawn_actions_on_composite_values_are_those_of_the_interpreter(tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)

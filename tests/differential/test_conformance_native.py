@@ -94,6 +94,7 @@ def test_arguments_that_the_kernels_mix_up_are_a_difference(
     assert {("SendFetchRequest", "missing"), ("SendFetchRequest", "extra")} <= shown
 
 
+@pytest.mark.slow
 def test_rows_that_lose_something_are_an_error(
     whole: Document, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -109,6 +110,7 @@ def test_rows_that_lose_something_are_an_error(
     assert caught.value.code == "KMC926"
 
 
+@pytest.mark.slow
 def test_an_action_that_fails_names_the_state(whole: Document, tmp_path: Path) -> None:
     root = mutant(tmp_path, "actions.py", "election_ctr=st.election_ctr + 1", "election_ctr=st.election_ctr + 99")
     corpus = written(tmp_path, excerpt(whole, fires("RequestVote"), 1))
@@ -117,6 +119,7 @@ def test_an_action_that_fails_names_the_state(whole: Document, tmp_path: Path) -
     assert any(note.startswith("from state ") for note in caught.value.notes)
 
 
+@pytest.mark.slow
 def test_a_step_that_fails_in_compiled_code_alone_is_a_mistake_of_kmc(
     whole: Document, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -128,6 +131,7 @@ def test_a_step_that_fails_in_compiled_code_alone_is_a_mistake_of_kmc(
     assert caught.value.code == "KMC921"
 
 
+@pytest.mark.slow
 def test_the_command_shows_a_difference_of_the_native_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     ran = kmc("conform", "kraft", corpus_with(change_a_successor), "--engine", "native")

@@ -99,6 +99,7 @@ def counted(compiled: CompiledModel, records: list[PackedState]) -> Counter[tupl
     return Counter((compiled.state(record.row), record.fingerprint) for record in records)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bits", [64, 128])
 @pytest.mark.parametrize("further", ["", "SYMMETRY servers\n", "VIEW timeless\n"])
 def test_a_kernel_makes_the_initial_states_of_the_interpreter(tmp_path: Path, further: str, bits: int) -> None:

@@ -128,6 +128,7 @@ def arrive(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[CompiledModel
     return give
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CHANGED)
 @pytest.mark.usefixtures("compiled_once")
 def test_a_search_that_changes_kernels_after_a_level_gives_the_same_result(
@@ -157,6 +158,7 @@ def _looks_all_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(native_threads, "_POLL_SECONDS", 0)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_looks_all_the_time", "compiled_once")
 @pytest.mark.parametrize("name", ["many steps violate, going on", "a view, symmetry and violations"])
 def test_a_search_may_change_kernels_in_the_middle_of_a_level(
@@ -213,6 +215,7 @@ def test_kernels_that_drop_a_successor_would_be_noticed(level: int, tmp_path: Pa
     assert Search(right.kernels, initial, replace(TINY, deadlock=False)).run().levels == (1,) * 10
 
 
+@pytest.mark.slow
 def test_a_search_that_is_stopped_does_not_look_for_kernels(tmp_path: Path) -> None:
     compiled = compile_model(counting_to(50, tmp_path))
     initial = [compiled.record(state) for state in compiled.model.spec.init()]

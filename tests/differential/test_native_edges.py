@@ -96,6 +96,7 @@ def test_an_example_of_the_language_takes_the_same_steps(example: Example, tmp_p
     assert_same(kernels_of(model), level_states(model, Limits(states=300), at_most=200))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("optimised_kernels")
 @pytest.mark.parametrize("name", CORNERS)
 def test_a_corner_of_the_language_takes_the_same_steps(name: str, tmp_path: Path) -> None:
@@ -109,6 +110,7 @@ def test_a_corner_of_the_language_takes_the_same_steps(name: str, tmp_path: Path
     assert_same(kernels_of(model), states)
 
 
+@pytest.mark.slow
 def test_the_fingerprint_does_not_depend_on_the_order_of_messages() -> None:
     model = shipped_model("kraft", "smoke")
     kernels = kernels_of(model)

@@ -105,6 +105,7 @@ def test_a_small_spec_has_one_result(name: str, tmp_path: Path) -> None:
         assert told(result) == wanted, f"{threads} threads"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("compiled_once")
 def test_searches_of_a_model_share_what_was_compiled_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
     lowered: list[Model] = []

@@ -200,6 +200,7 @@ PLANTED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rotates", [True, False])
 def test_members_in_pairs_are_interchangeable_only_as_pairs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rotates: bool

@@ -236,6 +236,7 @@ def _marks(node: ast.AST) -> Iterator[ast.Call]:
                 yield from _marks(inner)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("unwalked")
 @pytest.mark.parametrize("seed", range(3))
 def test_premises_are_those_that_marks_find_by_brute_force(tmp_path: Path, seed: int) -> None:
@@ -263,6 +264,7 @@ def test_premises_are_those_that_marks_find_by_brute_force(tmp_path: Path, seed:
         assert {vacuity.name for vacuity in result.vacuous} == outer
 
 
+@pytest.mark.slow
 def test_every_search_and_report_says_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     clock_with(tmp_path / "clock", ["not st.x == 7 or st.up"])

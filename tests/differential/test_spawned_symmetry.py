@@ -91,6 +91,7 @@ def team(folder: Path, symmetry: str, most: int = 4) -> Model:
     return model_of(folder, TEAM, text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("symmetry", ["SYMMETRY workers", "SYMMETRY both"])
 def test_both_engines_find_the_orbits(tmp_path: Path, symmetry: str) -> None:
     model = team(tmp_path / "four", symmetry)

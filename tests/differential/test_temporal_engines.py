@@ -179,6 +179,7 @@ def told(result: Result) -> tuple[Any, ...]:
     return verdicts, result.verdict, result.exit_status(), shape
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("specification", [*SPECIFICATIONS, CONSTRAINED])
 def test_both_engines_tell_the_same(specification: str, models: dict[str, Model]) -> None:
     random = Random(specification)
@@ -201,6 +202,7 @@ def test_both_engines_tell_the_same(specification: str, models: dict[str, Model]
     assert len(refuted) > 2
 
 
+@pytest.mark.slow
 def test_what_is_reported_early_is_as_short_as_in_the_whole_graph(models: dict[str, Model]) -> None:
     random = Random("early")
     model = models["Weak"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from support.oracles.steps import differences, kernels_in_python, level_states
 from support.specs.small import model_of
 
@@ -104,6 +105,7 @@ CHANGES = (
 )
 
 
+@pytest.mark.slow
 def test_goals_and_changes_of_written_collections_are_those_of_the_interpreter(tmp_path: Path) -> None:
     goals = [f"\n\n@spec.reachable\ndef goal_{n}(st):\n    return {goal}\n" for n, goal in enumerate(GOALS)]
     model = model_of(tmp_path / "goals", WORLD + "".join(goals), "CONSTANT Seat = {a, b, c}")

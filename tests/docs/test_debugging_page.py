@@ -47,6 +47,7 @@ def test_the_commands_run_and_print_what_the_page_shows(tmp_path: Path, monkeypa
         assert steady(found.output).startswith(shown)
 
 
+@pytest.mark.slow
 def test_pdb_stops_in_a_spec_and_ends_without_an_error_of_the_spec(tmp_path: Path) -> None:
     first = PYTHON.findall((DOCS / "writing_a_spec.md").read_text(encoding="utf-8"))[0]
     (tmp_path / "election").mkdir()

@@ -95,6 +95,7 @@ def test_a_row_that_says_otherwise_is_found() -> None:
     assert disagreements([worse], manifests()) == ["kraft voters_vote_again"]
 
 
+@pytest.mark.slow
 def test_a_promise_names_properties_of_the_specs() -> None:
     for promise in read_promises():
         for spec, name in promise.properties.items():

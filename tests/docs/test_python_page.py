@@ -19,6 +19,7 @@ EXAMPLES = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 ROWS = re.compile(r"^\| (`.*?) \|", re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_the_examples_run_and_print_what_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     names: dict[str, Any] = {}
     for example in EXAMPLES[:-1]:

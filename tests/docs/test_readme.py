@@ -30,6 +30,7 @@ def test_a_command_prints_what_is_shown_of_it() -> None:
         assert part in output
 
 
+@pytest.mark.slow
 def test_the_violation_of_a_restart_exits_12_and_its_seven_states_are_read_by_itf_py() -> None:
     ran = kmc("check", "kraft", "restarts")
     (path,) = Path(".kmc/runs").glob("*/trace.itf.json")

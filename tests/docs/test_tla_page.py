@@ -33,6 +33,7 @@ def shown(block: re.Match[str]) -> str:
     return f"```console\n$ {block[1]}\n{kmc(*shlex.split(block[1])[1:]).stdout.rstrip()}\n```"
 
 
+@pytest.mark.slow
 def test_the_commands_of_the_page_print_what_it_shows(page: str) -> None:
     found = CONSOLE.sub(shown, page)
     if os.environ.get("KMC_UPDATE_GOLDEN"):

@@ -23,6 +23,7 @@ def shown(command: str) -> str:
     return f"{command}\n{kmc(*words).output.rstrip()}\n"
 
 
+@pytest.mark.slow
 def test_the_commands_of_the_tutorial_print_what_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     page = PAGE.read_text(encoding="utf-8")

@@ -62,6 +62,7 @@ def test_a_part_is_lost(monkeypatch: Patch, is_caught: Caught) -> None:
     assert is_caught(0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["reached", "reaching"])
 def test_rounds_end_early(monkeypatch: Patch, is_caught: Caught, name: str) -> None:
     def one_round(rounds: GraphRounds, start: Any, within: Any, steps: Any) -> Any:
@@ -82,6 +83,7 @@ def test_levels_end_early(monkeypatch: Patch, is_caught: Caught) -> None:
     assert is_caught(0)
 
 
+@pytest.mark.slow
 def test_a_component_without_strong_fairness_is_discarded_whole(monkeypatch: Patch, is_caught: Caught) -> None:
     monkeypatch.setattr(
         graph_tasks.TriggerTask, "run", lambda task, store: graph_rows.packed(np.ones(task.part.file.end, np.bool_))
@@ -89,6 +91,7 @@ def test_a_component_without_strong_fairness_is_discarded_whole(monkeypatch: Pat
     assert is_caught(0)
 
 
+@pytest.mark.slow
 def test_strong_fairness_is_not_refined(monkeypatch: Patch, is_caught: Caught) -> None:
     right = StoredComponents._bad_triggers
 
@@ -111,6 +114,7 @@ def test_a_step_out_of_the_part_is_not_followed(monkeypatch: Patch, is_caught: C
     assert is_caught(0)
 
 
+@pytest.mark.slow
 def test_where_a_step_leads_is_looked_up_in_the_part(monkeypatch: Patch, is_caught: Caught) -> None:
     monkeypatch.setattr(GraphRounds, "known", lambda rounds: {})
     monkeypatch.setattr(

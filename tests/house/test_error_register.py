@@ -99,6 +99,7 @@ def several_meanings(sites: Mapping[str, list[Site]], several_files: Iterable[st
     return found
 
 
+@pytest.mark.slow
 def test_every_error_is_read() -> None:
     assert unreadable(sources("kmc", "distributed")) == []
 
@@ -199,6 +200,7 @@ def test_texts_are_read_from_the_source() -> None:
     }
 
 
+@pytest.mark.slow
 def test_the_page_shows_meaning_text_and_help() -> None:
     text = page({"KMC101": "It is wrong."}, sites_in("kmc/x.py", TEXTS))
     assert "### KMC101\n\nIt is wrong.\n\n- `{value} is wrong: {...}`\n  → `write x`, or `write {name}`\n" in text

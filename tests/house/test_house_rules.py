@@ -223,6 +223,7 @@ def test_half_of_the_files_are_short() -> None:
     assert median_file_lines(GENERIC) <= HALF_OF_FILES_LINES_MAX
 
 
+@pytest.mark.slow
 def test_functions_fit_their_limit() -> None:
     assert breaches(long_functions, EVERYWHERE) == []
 
@@ -243,6 +244,7 @@ def test_every_declaration_of_a_spec_says_what_it_means() -> None:
     assert breaches(declarations_without_docstring, SPECS) == []
 
 
+@pytest.mark.slow
 def test_no_error_is_swallowed() -> None:
     assert breaches(swallowed_errors, EVERYWHERE) == []
 
@@ -257,6 +259,7 @@ def test_no_class_has_the_name_of_another_without_a_reason() -> None:
     assert [name for name in SAME_NAMES if name not in found] == []
 
 
+@pytest.mark.slow
 def test_no_unfinished_work_is_noted_in_the_sources() -> None:
     assert breaches(unfinished_work, EVERYWHERE) == []
 

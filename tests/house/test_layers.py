@@ -282,6 +282,7 @@ def test_what_explains_is_called_inside_its_boundary_only() -> None:
     assert breaches(explanations_outside_the_boundary, "kmc/explorer") != []
 
 
+@pytest.mark.slow
 def test_no_modules_import_each_other_in_a_circle() -> None:
     # The root names for type checkers what it imports on first use, and other modules import its version.
     found = [source for source in sources("kmc", "distributed") if source.path != "kmc/__init__.py"]
@@ -303,14 +304,17 @@ def test_a_circle_of_imports_is_found(closing: str) -> None:
     assert circle_of_imports(found[:2]) == []
 
 
+@pytest.mark.slow
 def test_packages_are_imported_only_at_home() -> None:
     assert breaches(packages_away_from_home, "kmc", "distributed", "specs") == []
 
 
+@pytest.mark.slow
 def test_generic_code_imports_no_spec() -> None:
     assert breaches(protocol_imports, "kmc", "distributed") == []
 
 
+@pytest.mark.slow
 def test_generic_code_names_no_protocol() -> None:
     # The command line teaches with examples of the shipped specs, and the distribution is named after what it checks.
     assert breaches(protocol_words, "kmc", but=("kmc/cli/", "kmc/install_hint.py")) == []

@@ -96,6 +96,7 @@ class TestEquality:
         _, left, right = drawn
         assert left != right or hash(left) == hash(right)
 
+    @pytest.mark.slow
     @given(typed_values)
     def test_a_value_made_again_is_equal(self, drawn: tuple[Type, Any]) -> None:
         declared, value = drawn
@@ -338,6 +339,7 @@ class TestTla:
 
 
 class TestAdmission:
+    @pytest.mark.slow
     @given(typed_values)
     def test_a_stored_value_is_admitted_as_it_is(self, drawn: tuple[Type, Any]) -> None:
         declared, value = drawn

@@ -348,6 +348,7 @@ class TestRendered:
     def test_a_rendered_model_is_read_back_with_the_same_meaning(self, model: ModelFile) -> None:
         assert meaning(parse_cfg(render_cfg(model), "m.cfg")) == meaning(model)
 
+    @pytest.mark.slow
     @given(raws)
     def test_a_rendered_value_is_read_back_by_the_set_option(self, raw: Raw) -> None:
         assert repr(parse_set(f"A={render_raw(raw)}").value) == repr(raw)

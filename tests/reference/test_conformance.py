@@ -111,6 +111,7 @@ def edge_of(document: Document, action: str) -> list[Any]:
 
 
 class TestCorruptedCorpus:
+    @pytest.mark.slow
     def test_an_excerpt_as_it_is_has_no_difference(self, one_vote: Document, tmp_path: Path) -> None:
         assert conform(KRAFT, written(tmp_path, one_vote)).conforms
 
@@ -204,6 +205,7 @@ class TestErrors:
         with pytest.raises(ModelError, match="the spec has no constant 'MaxDisasters'"):
             conform(KRAFT, written(tmp_path, one_vote))
 
+    @pytest.mark.slow
     def test_an_action_that_fails_names_the_state(self, one_vote: Document, tmp_path: Path) -> None:
         root = mutant(tmp_path, "actions.py", "election_ctr=st.election_ctr + 1", "election_ctr=st.election_ctr + 99")
         with pytest.raises(EvaluationError, match="'election_ctr' of State") as caught:

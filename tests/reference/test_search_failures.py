@@ -70,6 +70,7 @@ class TestDeterminism:
     def test_results_and_traces_do_not_depend_on_the_process(self, reports: list[str]) -> None:
         assert all(report == reports[0] for report in reports[1:])
 
+    @pytest.mark.slow
     def test_every_case_reports_a_failure(self, reports: list[str]) -> None:
         assert reports[0].count("Initial predicate") == len(CASES)
 

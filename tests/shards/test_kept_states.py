@@ -98,6 +98,7 @@ def test_a_run_without_states_says_how_to_keep_them(tmp_path: Path) -> None:
     assert "--keep-states" in (caught.value.help or "")
 
 
+@pytest.mark.slow
 def test_a_task_takes_segments_until_it_has_enough_rows(tmp_path: Path) -> None:
     model = shipped_model("kraft", "smoke")
     checked(model, tmp_path, limits=Limits(depth=7))
@@ -126,6 +127,7 @@ def code_of_what_is_kept(folder: Path) -> str:
     return caught.value.code
 
 
+@pytest.mark.slow
 def test_a_run_without_the_files_of_a_level_has_no_states(tmp_path: Path) -> None:
     directory, manifest = kept_manifest(tmp_path)
     assert manifest.sharded is not None
@@ -139,6 +141,7 @@ def test_a_run_without_the_files_of_a_level_has_no_states(tmp_path: Path) -> Non
     directory.close()
 
 
+@pytest.mark.slow
 def test_a_manifest_that_does_not_tell_the_files_is_damaged(tmp_path: Path) -> None:
     directory, manifest = kept_manifest(tmp_path)
     assert manifest.sharded is not None

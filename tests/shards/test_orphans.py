@@ -61,6 +61,7 @@ def test_a_save_removes_what_lost_attempts_wrote(directory: RunDirectory) -> Non
     assert set(FolderStore(directory.files).names()) == directory.manifest.files
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("doubled")
 def test_between_saves_they_stay(directory: RunDirectory, monkeypatch: pytest.MonkeyPatch) -> None:
     # Otherwise the test above shows nothing.

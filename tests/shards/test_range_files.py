@@ -63,6 +63,7 @@ def test_blocks_may_be_in_files_of_their_own_and_some_missing(tmp_path: Path) ->
     assert [words.tolist() for words in found] == [words_of(0, COUNTS[0], 2), [], words_of(2, COUNTS[2], 2)]
 
 
+@pytest.mark.slow
 @given(st.lists(st.lists(st.integers(0, 70), min_size=3, max_size=3), min_size=1, max_size=5))
 def test_ranges_of_any_sizes_are_found(tmp_path_factory: pytest.TempPathFactory, sizes: list[list[int]]) -> None:
     store = store_in(tmp_path_factory.mktemp("store"))

@@ -70,6 +70,7 @@ def test_more_nodes_than_words_of_32_bits_number_have_the_same_lassos(
             assert search_of(graph, fairness).find(check) == found
 
 
+@pytest.mark.slow
 def test_dropped_steps_are_found_in_memory_and_part_by_part(tmp_path: Path) -> None:
     random, store = Random(11), store_in(tmp_path)
     dropping = beside = 0

@@ -74,6 +74,7 @@ def test_a_search_has_the_same_result_in_a_storage_that_fails_often(
     assert len(pauses.waited) > store.asked * share / 2, "requests were repeated"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_a_search_that_fails_again_and_again_goes_on_to_the_same_result(
     seed: int, river: Model, store: FailingStore, tmp_path: Path, retries: Callable[..., Pauses]

@@ -29,6 +29,7 @@ def explored(folder: Path) -> None:
         directory.discard()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("rows")
 def test_a_lost_candidate_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     merge = merger.Merger.answer
@@ -55,6 +56,7 @@ def test_a_state_that_was_not_expanded_is_noticed(tmp_path: Path, monkeypatch: p
     assert caught.value.code == "KMC928"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("rows")
 def test_rows_that_do_not_match_the_bits_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     segment_of = FrontierReader.segment

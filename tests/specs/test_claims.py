@@ -21,6 +21,7 @@ def _shipped() -> list[ShownClaim]:
     return shown_claims(read_claims(folder), {name: found for name, found in manifests.items() if found is not None})
 
 
+@pytest.mark.slow
 def test_the_twenty_claims_of_the_documents_are_listed() -> None:
     assert [shown.claim.number for shown in _shipped()] == list(range(1, 21))
 

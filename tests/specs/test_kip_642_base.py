@@ -31,6 +31,7 @@ def _marks(case: GoldenCase) -> Any:
     return () if case.id == FAST else pytest.mark.slow if case.id == SLOW else pytest.mark.golden_large
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", [pytest.param(case, id=case.id, marks=_marks(case)) for case in golden_cases("kraft")])
 def test_a_golden_case_of_kraft_has_its_counts(case: GoldenCase) -> None:
     result = check_native(replace(case, spec="kip_642").model(), Limits(), threads=2)

@@ -65,6 +65,7 @@ def mutant_constants(spec: Spec) -> set[str]:
     return {constant.name for constant in spec.constants.values() if constant.meaning.startswith("Mutant: ")}
 
 
+@pytest.mark.slow
 def test_every_property_fails_in_a_mutant_or_in_a_finding(name: str, spec: Spec) -> None:
     claims = {title for title, prop in spec.properties.items() if isinstance(prop, Invariant | ActionProperty)}
     broken = {expected(file)["invariant"] for file in MANIFESTS[name].mutants.values()}

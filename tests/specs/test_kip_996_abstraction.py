@@ -214,6 +214,7 @@ def test_a_forgotten_refusal_is_noticed() -> None:
     assert found.startswith("SendFetchRequest(2, 1) differ")
 
 
+@pytest.mark.slow
 def test_epochs_above_a_server_are_not_left_out() -> None:
     """Server 1 is cut off, and resigns; the others draw up to epoch 4. It goes from 1 to 2, and not to theirs."""
     model = shipped_model("kip_996", "live_quiet", "MaxDisruptiveElectionTriggers=5", "MaxConnectivityChanges=1")

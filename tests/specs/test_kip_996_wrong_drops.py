@@ -117,6 +117,7 @@ def test_a_wrong_drop_is_found(name: str, tmp_path: Path) -> None:
         assert difference_of(planted(fault, tmp_path / "right", right=True), fault) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("values", [0, 1])
 def test_the_right_one_has_no_difference(values: int, tmp_path: Path) -> None:
     fault = Fault(KEPT, KEPT, values=values)

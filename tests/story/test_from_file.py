@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -80,6 +81,7 @@ VALUES = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(VALUES, VALUES), min_size=1, max_size=4), st.booleans())
 def test_any_trace_has_a_story(states: list[tuple[Tla, Tla]], loops: bool) -> None:
     steps = tuple(FileStep({"a": a, "b": b}, None if n == 0 else "Next") for n, (a, b) in enumerate(states))

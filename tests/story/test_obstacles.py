@@ -161,6 +161,7 @@ def _states(model: Model, count: int) -> list[Any]:
     return states[:: max(1, len(states) // count)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("spec", "name"), [("two_phase_commit", "smoke"), ("kip_996", "leader_commits_alone"), ("kraft", "new_table")]
 )

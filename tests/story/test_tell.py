@@ -116,6 +116,7 @@ def test_changes_name_the_field_and_the_process(story: Story) -> None:
     assert story.steps[3].changes == ()
 
 
+@pytest.mark.slow
 def test_a_flag_of_a_message_is_told_when_it_is_false_too() -> None:
     told = story_of_finding("kip_996", "own_vote_elects")
     votes = [message.brief for message in told.messages if message.kind == "RequestVoteRequest"]
@@ -125,6 +126,7 @@ def test_a_flag_of_a_message_is_told_when_it_is_false_too() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_spawned_servers_carry_a_letter_and_declared_columns_are_shown() -> None:
     root = find_spec_root("kip_996")
     file = find_model(root, "own_vote_elects")

@@ -58,6 +58,7 @@ def test_a_state_without_a_value_says_so_and_the_trace_is_told(tmp_path: Path) -
     assert len(story.steps) == 7
 
 
+@pytest.mark.slow
 def test_the_step_that_closes_a_cycle_changes_the_expression_back() -> None:
     file = read_trace(VIEWS_DATA / "no_check_quorum.itf.json")
     from kmc.cli.saved.traced_story import traced_story

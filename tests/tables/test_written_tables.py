@@ -153,6 +153,7 @@ def test_the_edges_are_the_steps_that_no_constraint_refuses(cfg: str, tmp_path: 
     assert found == wanted
 
 
+@pytest.mark.slow
 def test_a_reader_needs_the_bytes_of_a_compiled_spec_and_no_more(tmp_path: Path) -> None:
     model = shipped_model("kraft", "smoke")
     checked(model, tmp_path, SMALL, limits=Limits(depth=6))
@@ -176,6 +177,7 @@ def test_rows_do_not_depend_on_parts_and_threads(tmp_path: Path) -> None:
         assert rows_of(tmp_path, table, "small") == rows_of(tmp_path, table, "large")
 
 
+@pytest.mark.slow
 def test_a_file_of_several_groups_has_all_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kmc.tables.state_tables.GROUP_ROWS", 4)
     model = shipped_model("kraft", "smoke")

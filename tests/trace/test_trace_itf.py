@@ -69,18 +69,21 @@ def test_what_other_checkers_write_is_read(form: object, value: Tla) -> None:
     assert read(form) == value
 
 
+@pytest.mark.slow
 @given(st.lists(trees(st.integers(), PRINTABLE), min_size=1, max_size=3))
 def test_any_values_are_read_back(values: list[Tla]) -> None:
     file = file_with(*values)
     assert repr(parse_itf(itf_text(file)).steps) == repr(file.steps)  # repr, since True == 1
 
 
+@pytest.mark.slow
 @given(trees(INTEGERS_THAT_ARE_NOT_BOOLEANS, PRINTABLE))
 def test_itf_py_reads_the_same_value(value: Tla) -> None:
     trace = itf_py.trace_from_json(json.loads(itf_text(file_with(value))))
     assert from_itf_py(trace.states[0].values["x"]) == in_python(value)
 
 
+@pytest.mark.slow
 @given(trees(INTEGERS_THAT_ARE_NOT_BOOLEANS, PRINTABLE))
 def test_what_itf_py_writes_is_read_as_the_same_value(value: Tla) -> None:
     trace = itf_py.trace_from_json(json.loads(itf_text(file_with(value))))
@@ -152,6 +155,7 @@ def test_a_counterexample_is_read_back_to_the_same_trace() -> None:
     assert to_trace(parse_itf(itf_text(sample.file)), sample.spec) == sample.trace
 
 
+@pytest.mark.slow
 def test_every_state_of_every_kind_is_read_back() -> None:
     sample = kinds()
     document = itf_text(trace_file(sample.all_states, sample.model, "ok"))

@@ -295,6 +295,7 @@ JUNK: st.SearchStrategy[Any] = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @given(st.data(), st.sampled_from(["itf", "tlc"]))
 def test_whatever_is_changed_in_a_file_no_other_exception_comes_out(data: st.DataObject, form: str) -> None:
     tree = json.loads(itf() if form == "itf" else TLC)

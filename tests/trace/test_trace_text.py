@@ -232,18 +232,21 @@ def test_a_long_record_of_records_has_one_field_per_line() -> None:
     ]
 
 
+@pytest.mark.slow
 @given(st.lists(trees(st.integers(), NAMES), min_size=1, max_size=3), st.booleans())
 def test_a_line_is_marked_as_changed_when_its_first_column_is(values: list[Tla], changed_only: bool) -> None:
     for line in render(file_with(*values), changed_only=changed_only, width=30):
         assert line.changed == (line.text[:1] in ("*", "-"))
 
 
+@pytest.mark.slow
 @given(trees(st.integers(), NAMES))
 def test_a_value_cut_into_lines_is_the_value(value: Tla) -> None:
     cut = last_state(value, width=20)[:-1]
     assert "".join(" ".join(cut).split()) == "".join(rf"/\ x = {one_line(value)}".split())
 
 
+@pytest.mark.slow
 @given(trees(st.integers(), NAMES), trees(st.integers(), NAMES))
 def test_a_change_is_never_left_out(before: Tla, after: Tla) -> None:
     unchanged = last_state(before, after, changed_only=True) == [r"  /\ UNCHANGED vars"]

@@ -54,6 +54,7 @@ def test_a_value_is_written_as_tlc_writes_it(value: Tla, form: object) -> None:
     assert written(value) == form
 
 
+@pytest.mark.slow
 @given(trees(st.integers(), NAMES))
 def test_a_value_in_one_line_is_read_back(value: Tla) -> None:
     assert identity(parse_value(one_line(value))) == identity(value)
@@ -190,18 +191,21 @@ def test_a_counterexample_is_read_back_to_the_same_trace() -> None:
     assert to_trace(parse_tlc_json(tlc_json_text(sample.file)), sample.spec) == sample.trace
 
 
+@pytest.mark.slow
 def test_every_state_of_every_kind_is_read_back() -> None:
     sample = kinds()
     document = tlc_json_text(trace_file(sample.all_states, sample.model, "ok"))
     assert [step.state for step in to_trace(parse_tlc_json(document), sample.spec).steps] == sample.states
 
 
+@pytest.mark.slow
 def test_hundreds_of_states_of_a_real_spec_are_read_back() -> None:
     sample = kraft()
     document = tlc_json_text(trace_file(sample.all_states, sample.model, "ok"))
     assert [step.state for step in to_trace(parse_tlc_json(document), sample.spec).steps] == sample.states
 
 
+@pytest.mark.slow
 def test_resolving_gives_the_values_that_were_written() -> None:
     sample = kinds()
     file = trace_file(sample.all_states, sample.model, "ok")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.views.trace_samples import trees
@@ -31,6 +32,7 @@ def kinds(tree: Tla) -> object:
             return type(tree), tuple((name, kinds(value)) for name, value in fields)
 
 
+@pytest.mark.slow
 @given(st.lists(trees(st.integers(), LEAVES), min_size=1, max_size=3), LEAVES)
 def test_names_and_strings_are_read_back(values: list[Tla], argument: str) -> None:
     steps = tuple(FileStep({"x": value}, "Go" if i else None, (("k", argument),) if i else ())

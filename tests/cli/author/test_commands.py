@@ -48,6 +48,7 @@ def test_a_spec_is_listed_with_the_first_line_of_its_description(
     assert shown[:2] == ["one  What it is.", "two  does not load: Python cannot read this: invalid syntax"]
 
 
+@pytest.mark.slow
 def test_the_list_of_specs_needs_no_compiler() -> None:
     ran = subprocess.run([sys.executable, "-c", LISTED], capture_output=True, text=True, check=True)
     imported = set(ran.stdout.partition("IMPORTED")[2].split())
@@ -146,12 +147,14 @@ def test_trace_writes_a_format_that_it_reads_again(output: str) -> None:
     assert again.stdout.splitlines()[1:] == states
 
 
+@pytest.mark.slow
 def test_a_saved_kraft_trace_starts_a_check_at_each_of_its_states() -> None:
     trace = check_saved("kraft", "restarts") / "trace.tlc.json"
     ran = kmc("check", "kraft", "restarts", "--from", f"{trace}#6", "--no-run-dir", "--json")
     assert (ran.exit_code, json.loads(ran.stdout)["trace_length"]) == (12, 2)
 
 
+@pytest.mark.slow
 def test_conform_finds_no_difference_in_kraft() -> None:
     ran = kmc("conform", "kraft", str(EDGES), "--limit", "20")
     assert (ran.exit_code, "No difference: 20 of 553 source states" in ran.stdout) == (0, True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from kmc.bench import stored_lasso_job
 from kmc.bench.lasso_job import INSTANCES, PROPERTIES, main
 
@@ -22,6 +24,7 @@ def test_the_figures_are_of_a_search_that_found_what_there_is(tmp_path: Path) ->
     assert len(violated["lasso"]) == 2
 
 
+@pytest.mark.slow
 def test_the_figures_of_a_graph_in_files_are_those_of_a_search_that_found_what_there_is(tmp_path: Path) -> None:
     answer = tmp_path / "figures.json"
     stored_lasso_job.main(["2000", "100000", str(answer)])

@@ -157,6 +157,7 @@ def test_what_nothing_reads_any_more_is_named_with_what_it_costs() -> None:
     assert only == {"what": "prepared of State while tm is Aborted or Committed", "states": 136}
 
 
+@pytest.mark.slow
 def test_a_mistake_in_the_search_for_unread_state_costs_a_plan_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(_model: object) -> None:
         raise KeyError("planted")

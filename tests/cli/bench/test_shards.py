@@ -56,6 +56,7 @@ def test_a_model_that_is_not_there_is_refused_before_a_process_begins(
     assert (code in ran.stderr, ran.exit_code) == (True, {"KMC605": 2, "KMC349": 151}[code])
 
 
+@pytest.mark.slow
 def test_a_check_without_a_result_is_an_error_with_its_last_lines() -> None:
     with pytest.raises(SystemFault, match="the check a way ended with status") as caught:
         check_once(Way("a way", ("--threads", "0")), ["kraft", "smoke"])

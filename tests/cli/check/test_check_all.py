@@ -459,6 +459,7 @@ def test_an_interrupted_check_has_ended_before_its_caller_goes_on(monkeypatch: p
     assert waited[0].returncode  # neither None, since it has ended, nor 0, since it was told to end
 
 
+@pytest.mark.slow
 def test_a_check_ends_when_the_process_dies_that_began_it() -> None:
     # The child of a child says that it waits; then its parent is killed. The pipe ends when no process has it open.
     reading, writing = os.pipe()

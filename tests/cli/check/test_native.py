@@ -8,6 +8,7 @@ import pytest
 from support.commands.cli_runner import kmc
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threads", ["1", "2"])
 def test_the_native_engine_gives_the_expected_counts(threads: str) -> None:
     done = kmc("check", "kraft", "smoke", "--engine", "native", "--threads", threads, "--no-run-dir")
@@ -15,6 +16,7 @@ def test_the_native_engine_gives_the_expected_counts(threads: str) -> None:
     assert "Counts equal the expected ones (origin: TLC, case kraft-1)." in done.stdout
 
 
+@pytest.mark.slow
 def test_both_engines_show_the_same_counterexample() -> None:
     outputs = [
         kmc("check", "kraft", "restarts", "--engine", engine, "--json", "--no-run-dir")
@@ -35,6 +37,7 @@ def test_both_engines_show_the_same_counterexample() -> None:
     assert {key: answers[0][key] for key in compared} == {key: answers[1][key] for key in compared}
 
 
+@pytest.mark.slow
 def test_the_native_engine_states_its_collision_bound() -> None:
     done = kmc("check", "kraft", "smoke", "--engine", "native", "--no-run-dir")
     assert "(bound: n(n-1)/2^(b+1) for n states, b-bit fingerprints)" in done.stdout

@@ -82,6 +82,7 @@ def test_the_least_limit_works_and_holds(tmp_path: Path) -> None:
     assert found["peak_memory_bytes"] <= int(least) * MEGABYTE
 
 
+@pytest.mark.slow
 def test_the_peak_of_memory_is_that_of_this_process_alone() -> None:
     command = [sys.executable, "-c", "from kmc.process import peak_memory_bytes as peak; print(peak())"]
     ballast = bytearray(400 * MEGABYTE)

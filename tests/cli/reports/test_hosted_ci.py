@@ -27,6 +27,7 @@ def annotated(*words: str) -> list[tuple[str, ...]]:
     return [match.groups("") for match in found if match is not None]
 
 
+@pytest.mark.slow
 def test_a_violation_is_annotated_at_the_line_of_its_property() -> None:
     ((level, path, line, title, text),) = annotated("kraft", "restarts")
     assert (level, title) == ("error", "kmc kraft restarts")
@@ -37,6 +38,7 @@ def test_a_violation_is_annotated_at_the_line_of_its_property() -> None:
     assert "\n" not in text
 
 
+@pytest.mark.slow
 def test_the_last_line_is_the_verdict_all_the_same() -> None:
     out = kmc("check", "kraft", "restarts", "--format", "github", "--no-run-dir", "--quiet").stdout
     assert out.splitlines()[-1].startswith("VIOLATION kraft restarts: ")

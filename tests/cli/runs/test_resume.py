@@ -314,6 +314,7 @@ def test_a_full_disk_says_how_to_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
     same(resumed(the_run()), whole_smoke())
 
 
+@pytest.mark.slow
 def test_a_disk_that_stays_full_until_a_bound_ends_the_search_says_that_nothing_is_kept(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -46,6 +46,7 @@ def test_a_run_that_was_cut_short_keeps_its_states_when_it_ends() -> None:
     assert not (_run() / "checkpoint").exists()
 
 
+@pytest.mark.slow
 def test_the_states_behind_a_refuted_property_are_left_out_as_the_result_leaves_them_out() -> None:
     found = kmc("check", "two_phase_commit", "unfair", "--shards", "2", "--keep-states", "--json", "--save-every", "0")
     assert found.exit_code == 13

@@ -22,6 +22,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return str(found)
 
 
+@pytest.mark.slow
 def test_states_are_written_and_asked(run: str) -> None:
     done = kmc("states", run, "--parents", "--edges")
     assert done.exit_code == 0, done.stderr

@@ -44,6 +44,7 @@ def test_an_expression_has_its_value_in_a_state_of_a_trace(where: str, text: str
     assert value(TRACE + where, text) == shown
 
 
+@pytest.mark.slow
 def test_a_value_that_is_long_is_shown_an_entry_a_line() -> None:
     lines = value(TRACE + "#1", "servers[s1]").splitlines()
     assert lines[0] == "{"

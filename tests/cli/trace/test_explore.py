@@ -53,6 +53,7 @@ def test_it_serves_until_it_is_told_to_end_and_ends_with_status_0(number: signal
         assert (process.returncode, stderr) == (0, "")
 
 
+@pytest.mark.slow
 def test_without_a_model_the_first_one_of_the_spec_is_explored() -> None:
     assert _ground(options("kip_642"))[0].model.name == _first_model("kip_642")
     ground, words = _ground(options("die_hard", None, None, "SmallJug=4"))

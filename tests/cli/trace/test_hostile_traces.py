@@ -105,6 +105,7 @@ def test_a_trace_of_a_spec_that_is_not_there_is_one_error(name: str, tmp_path: P
     assert is_one_error(kmc("trace", str(path), "--format", "mermaid"), may_succeed=True)
 
 
+@pytest.mark.slow
 @EXAMPLES
 @given(data=st.data())
 def test_whatever_bytes_change_there_is_one_error_at_most(data: st.DataObject, tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.chdir(tmp_path)
 
 
+@pytest.mark.slow
 def test_a_page_stands_beside_the_trace_unless_a_file_is_given(tmp_path: Path) -> None:
     trace = tmp_path / "election.itf.json"
     shutil.copy(TRACE, trace)

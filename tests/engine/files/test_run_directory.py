@@ -44,6 +44,7 @@ def cut_short(path: Path, grid: Grid, **settings: Any) -> None:
     directory.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("grid", GRIDS)
 @pytest.mark.parametrize(("before", "after"), [(1, 2), (3, 1), (2, 3)])
 def test_a_bound_is_passed_by_going_on(grid: Grid, before: int, after: int, tmp_path: Path) -> None:
@@ -61,6 +62,7 @@ def test_fingerprints_of_a_level_are_saved_in_ranges(
     assert told(go_on(tmp_path, GRIDS[0])) == whole(GRIDS[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("grid", GRIDS)
 def test_a_run_goes_on_level_by_level(grid: Grid, tmp_path: Path) -> None:
     cut_short(tmp_path, grid, limits=Limits(depth=1))

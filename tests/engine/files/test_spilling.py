@@ -61,6 +61,7 @@ def test_a_run_with_rows_in_files_goes_on(grid: Grid, tmp_path: Path) -> None:
         assert told(go_on(path, grid, threads=2, **SHORT)) == whole(grid)
 
 
+@pytest.mark.slow
 def test_memory_that_rests_in_a_file_stays_where_it_was_and_is_given_back(tmp_path: Path) -> None:
     words = 1 << 22
     memory = Memory(words - f.SLACK_WORDS)

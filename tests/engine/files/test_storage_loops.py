@@ -118,6 +118,7 @@ def test_fingerprints_that_are_admitted_are_in_the_table_and_counted_once(wide: 
     assert sorted(table.entries(0, table.slots).tolist()) == sorted(expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wide", [False, True])
 def test_threads_that_admit_the_same_fingerprints_count_each_once(wide: bool) -> None:
     # Whoever comes later finds the lines in the cache and catches up, so that threads meet at the same slots.

@@ -292,6 +292,7 @@ def test_any_number_of_atoms_keeps_each_in_its_bit(walk: Model, count: int) -> N
     assert_as_interpreted(walk, native_graph(walk, of_states, of_steps), of_states, of_steps)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("has_atoms", [True, False])
 def test_many_steps_of_a_state_are_in_order_and_once_each(tmp_path: Path, has_atoms: bool) -> None:
     model = model_of(tmp_path, WALK, "CONSTANT Size = 70")
@@ -339,6 +340,7 @@ def three_threads(**settings: Any) -> Settings:
     return Settings(deadlock=False, threads=3, chunk_rows=2, batch=4, table_slots=8, block_words=1 << 8, **settings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 def test_threads_and_small_buffers_make_no_difference(tmp_path: Path, seed: int) -> None:
     model = model_of(tmp_path, WALK, "CONSTANT Size = 20 CONSTRAINT NotInTheMiddle")
@@ -410,6 +412,7 @@ def test_constraints_of_tokens_are_outside(tmp_path: Path) -> None:
     assert_as_interpreted(model, found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("spec", "name", "depth"), [("two_phase_commit", "smoke", 99), ("kip_996", "smoke", 3)])
 def test_the_graph_of_a_shipped_model_is_the_interpreters(spec: str, name: str, depth: int) -> None:
     model = replace(shipped_model(spec, name), max_depth=None)

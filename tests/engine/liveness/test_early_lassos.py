@@ -39,11 +39,13 @@ def wrong(level_of: Level) -> EarlyCase | None:
 WAYS = [native_level, interpreted_level, level_of_whole_graph]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level_of", WAYS)
 def test_each_query_is_reported_in_the_level_of_its_nearest_end(level_of: Level) -> None:
     assert wrong(level_of) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level_of", WAYS)
 def test_ways_are_not_followed_far(level_of: Level, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kmc.liveness.early_queries.WAYS_STATES_MAX", most := 3)

@@ -57,6 +57,7 @@ def lasso_of(graph: SmallGraph, *fairness: q.FairnessCondition, query: q.LassoQu
     return LassoSearch(graph.as_arrays(), fairness).find(q.TemporalCheck("P", "", (query,)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_lassos_are_those_of_the_obvious_search(seed: int) -> None:
     difference, found = disagreement(LassoSearch, seed, graphs=500)
@@ -65,6 +66,7 @@ def test_lassos_are_those_of_the_obvious_search(seed: int) -> None:
 
 
 # The whole graph is not looked at first, or trimmed; or its fair cycles are found, as a graph of their own or not.
+@pytest.mark.slow
 @pytest.mark.parametrize(("times_left", "few_of"), [(9, 1), (1 << 30, 1), (0, 1), (0, 1 << 30)])
 def test_a_search_that_begins_with_few_states_gives_the_same_verdicts(
     monkeypatch: pytest.MonkeyPatch, times_left: int, few_of: int
@@ -76,6 +78,7 @@ def test_a_search_that_begins_with_few_states_gives_the_same_verdicts(
     assert disagreement(LassoSearch, few_of + times_left, graphs=120, least=False)[0] is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("nearest", [1, 3, 1 << 18])
 def test_whether_there_is_a_lasso_is_what_the_search_for_a_short_one_says(
     monkeypatch: pytest.MonkeyPatch, nearest: int

@@ -186,6 +186,7 @@ def copied_engine(folder: Path) -> Path:
 KEY = "from kmc.engine.loops import compiled_loops as c; print(c.work_loop(c.Specialization()).key, c.__file__)"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", ["loops/pack.py", "layout/control_words.py", "native/intrinsics.py"])
 def test_a_change_in_any_folder_of_the_engine_gives_loops_another_key(tmp_path: Path, file: str) -> None:
     engine = copied_engine(tmp_path)
@@ -213,6 +214,7 @@ print([before, after].index(compiled_loops.digest_of(Path(control_words.__file__
 """
 
 
+@pytest.mark.slow
 def test_a_file_edited_after_it_was_imported_does_not_change_the_key(tmp_path: Path) -> None:
     copied_engine(tmp_path)
     ran = subprocess.run([sys.executable, "-c", EDITED], cwd=tmp_path, capture_output=True, text=True, check=False)
@@ -239,6 +241,7 @@ print("numba" in sys.modules)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("own_cache")
 def test_kept_code_is_loaded_without_numba() -> None:
     NativeLoop(expand.select_view_representatives).load()
@@ -290,6 +293,7 @@ def test_parts_stay_functions() -> None:
     assert doubled(4) == 8
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("own_cache", "two_cpus", "never_compiled")
 def test_another_process_compiles_a_loop() -> None:
     loop = NativeLoop(expand.select_view_representatives, Specialization(ranked=True))
@@ -298,6 +302,7 @@ def test_another_process_compiles_a_loop() -> None:
     assert loop.is_ready()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("own_cache", "two_cpus", "never_compiled")
 def test_a_path_that_is_not_text_is_passed_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(sys, "path", [tmp_path / "a folder", *sys.path])

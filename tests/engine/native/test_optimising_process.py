@@ -189,6 +189,7 @@ def test_a_text_that_llvm_refuses_is_the_error_of_this_process(cache: KernelCach
     assert caught.value.code == "KMC917"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_optimised_later", "_never_here")
 def test_a_new_model_has_its_optimised_kernels_later_and_the_next_time_at_once(tmp_path: Path) -> None:
     model = model_of(tmp_path, COUNTER)

@@ -209,6 +209,7 @@ def chunk_of(dictionary: Dictionary, rows: list[list[int]]) -> Chunk:
     return chunk
 
 
+@pytest.mark.slow
 @given(st.lists(ROWS, min_size=1, max_size=5), st.integers(0, 3), st.booleans())
 def test_rows_come_back_as_they_were(rows: list[list[int]], plain: int, implied: bool) -> None:
     kept = [row for row in rows if row or not implied]
@@ -220,6 +221,7 @@ def test_a_first_word_that_is_the_fingerprint_takes_no_place() -> None:
     assert Chunk(Dictionary(1, 1), 99).add(row) == Chunk(Dictionary(1), 99).add(row) - 8
 
 
+@pytest.mark.slow
 def test_rows_come_back_when_the_dictionary_is_full() -> None:
     dictionary = Dictionary(0)
     rows = [list(range(start, start + 500)) for start in range(1, 100_000, 500)]
@@ -283,6 +285,7 @@ def test_a_chunk_can_be_read_without_the_one_before(length: int) -> None:
         chunk.check([row, row])
 
 
+@pytest.mark.slow
 @given(ROWS)
 def test_a_packed_record_takes_less_than_the_loops_make_sure_of(row: list[int]) -> None:
     record = 2 + len(row)
@@ -338,6 +341,7 @@ def steps(draw: st.DrawFn) -> tuple[list[int], list[int]]:
     return source, [changed.get(index, word) for index, word in enumerate(kept)] + draw(st.lists(WORDS, max_size=9))
 
 
+@pytest.mark.slow
 @given(st.lists(steps(), min_size=1, max_size=4), st.integers(0, 3), st.sampled_from(("empty", "crowded", "implied")))
 def test_a_successor_rests_as_any_row(pairs: list[tuple[list[int], list[int]]], plain: int, kind: str) -> None:
     dictionary = (

@@ -187,6 +187,7 @@ class Checked:
         return [tuple(entry[: FindingEntry.source + 1].tolist()) for entry in entries[:used]]
 
 
+@pytest.mark.slow
 def test_invariants_that_fail_are_counted_and_noted() -> None:
     checked = Checked(check=check)
     assert checked(stored_state, check=0) == 0
@@ -211,6 +212,7 @@ def test_violations_are_only_counted_where_none_is_listed(list_repeated: int) ->
     assert (checked.failed, len(checked.findings)) == ([0, 1, 0, 0, 0, 0], list_repeated)
 
 
+@pytest.mark.slow
 def test_violations_of_states_that_are_not_kept_are_noted_and_not_counted() -> None:
     checked = Checked(check=check)
     checked.shared.listing = 0
@@ -249,6 +251,7 @@ def test_a_reachable_property_that_cannot_be_evaluated_is_an_error_in_place_of_i
     assert (checked.failed, checked.findings) == ([0] * 6, [(r.CHECK_ERROR, ERROR, STATE, 5, SOURCE)])
 
 
+@pytest.mark.slow
 def test_after_a_step_only_what_it_changes_is_evaluated() -> None:
     checked = Checked(
         check=check, reachable=reachable, check_changed=check_changed, reachable_changed=reachable_changed
@@ -318,6 +321,7 @@ def test_an_action_property_that_cannot_be_evaluated_is_an_error_of_its_source()
     assert (checked.failed, checked.findings) == ([0] * 6, [(r.EXPAND_ERROR, ERROR, SOURCE, 0, SOURCE)])
 
 
+@pytest.mark.slow
 def test_a_rank_is_what_the_model_says_but_for_the_one_that_reads_as_none() -> None:
     checked = Checked(ranked=True, step=step)
     assert [checked(rank_noted, rank=said) for said in (9, 0, -1, -2, -3)] == [9, 0, -2, -2, -3]

@@ -41,6 +41,7 @@ def test_all_violations_of_a_level_are_found_and_the_level_is_finished(threads: 
     assert outcome.levels == level_sizes(3, 30)[:30]
 
 
+@pytest.mark.slow
 def test_findings_do_not_depend_on_threads() -> None:
     grid = Grid(dims=3, size=20, sum=19, steps=True, wall=17, delay=1023)
     first, *others = [run(grid, threads=threads) for threads in THREADS for _ in range(2)]
@@ -203,6 +204,7 @@ def test_a_level_that_was_not_expanded_is_kept() -> None:
     assert [point_of(record) for record in search.predecessors.kept(1)] == [0]
 
 
+@pytest.mark.slow
 def test_a_search_that_a_limit_ended_still_finds_the_way_back() -> None:
     # The spin makes the level take longer than the main thread waits before it looks at the limits again.
     grid = Grid(dims=3, size=16, delay=(1 << 20) - 1)

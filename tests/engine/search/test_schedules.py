@@ -109,6 +109,7 @@ def test_chance_is_asked_exactly_with_delays(schedule_seed: int | None) -> None:
     assert (thread.fuzzing != before) == (schedule_seed is not None)
 
 
+@pytest.mark.slow
 def test_threads_take_turns_differently_from_run_to_run() -> None:
     grid = Grid(dims=4, size=9)
     orders = set()

@@ -59,6 +59,7 @@ def test_growth_halfway_through_a_level_loses_no_state(threads: int) -> None:
     assert outcome.levels == level_sizes(4, 9)
 
 
+@pytest.mark.slow
 def test_the_table_stays_within_21_bytes_a_state_once_it_is_large() -> None:
     outcome = run(Grid(dims=4, size=36), threads=2, table_slots=2, block_words=1 << 13)
     assert outcome.levels == level_sizes(4, 36)
@@ -137,6 +138,7 @@ def test_without_initial_states_there_are_no_levels() -> None:
     assert Search(Grid().kernels, []).run().levels == ()
 
 
+@pytest.mark.slow
 def test_an_interrupt_stops_all_threads_and_keeps_the_counts() -> None:
     grid = Grid(dims=8, size=200)
     told: list[Counters] = []

@@ -79,6 +79,7 @@ MODELS: dict[str, tuple[Callable[[], Model], int]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("weak_first_words")
 @pytest.mark.parametrize("name", MODELS)
 def test_a_first_word_that_is_weak_loses_states_with_64_bits(name: str) -> None:
@@ -120,6 +121,7 @@ def test_the_bound_is_that_of_128_bits() -> None:
     assert collision_bound(10**9, 128) == pytest.approx(10**18 / 2**129)
 
 
+@pytest.mark.slow
 def test_the_command_takes_the_width_and_says_it() -> None:
     done = kmc("check", "kraft", "smoke", "--fingerprint-bits", "128", "--no-run-dir")
     assert (done.exit_code, "128-bit fingerprints" in done.stdout) == (0, True)
@@ -139,6 +141,7 @@ def test_128_bits_warn_of_nothing() -> None:
     assert collision_warnings(replace(result, collision_bound=0.02), "kmc check") == ()
 
 
+@pytest.mark.slow
 def test_a_run_that_was_cut_short_goes_on_with_its_width(tmp_path: Path) -> None:
     runs = ("--run-dir", str(tmp_path))
     cut = kmc("check", "kraft", "smoke", "--fingerprint-bits", "128", "--max-states", "2000", "--json", *runs)

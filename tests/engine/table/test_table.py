@@ -99,6 +99,7 @@ def grow(table: FingerprintTable, count: int, threads: int = 1) -> None:
     table.grow(count, WorkerPool(threads, lambda: None, lambda: None))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threads", [1, 2, 4])
 @pytest.mark.parametrize(("put", "there"), [(insert_all, contained), (rank_all, well_ranked)])
 def test_nothing_is_lost_by_growing(monkeypatch: pytest.MonkeyPatch, threads: int, put: Any, there: Any) -> None:
@@ -117,6 +118,7 @@ def test_nothing_is_lost_by_growing(monkeypatch: pytest.MonkeyPatch, threads: in
     assert call(put, table, words) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("put", "wide"), [(insert_all, False), (insert_all_wide, True)])
 def test_threads_that_insert_the_same_fingerprints_count_each_once(put: Any, wide: bool) -> None:
     # Whoever comes later finds the lines in the cache and catches up, so that threads meet at the same slots.
@@ -199,6 +201,7 @@ def test_a_table_that_has_just_grown_takes_the_bytes_that_forecasts_assume() -> 
     assert table.bytes / count == pytest.approx(TABLE_BYTES, rel=1e-3)
 
 
+@pytest.mark.slow
 @given(st.sets(st.one_of(CROWDED, FINGERPRINTS), max_size=50), st.sets(FINGERPRINTS, max_size=50))
 def test_targets_are_found_and_nothing_else(targets: set[int], others: set[int]) -> None:
     memory = target_table(targets)

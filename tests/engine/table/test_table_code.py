@@ -80,6 +80,7 @@ INSERTIONS: list[Any] = [
 """The loops that insert into a table while other threads do."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("loop", "specialization"), INSERTIONS)
 def test_a_line_is_compared_with_0_as_it_was_compared_with_the_word(
     loop: Callable[..., int], specialization: Specialization
@@ -99,6 +100,7 @@ def test_two_loads_of_a_line_are_told_apart() -> None:
     assert with_word.isdisjoint(with_zero)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cpu", WIDTHS if host_target().triple.startswith("x86_64") else ())
 def test_code_for_any_register_width_loads_each_part_of_a_line_once(cpu: str) -> None:
     module, machine = optimised(llvm_text(storage.admit_wide, "loop", Specialization(wide=True).values), cpu)

@@ -93,6 +93,7 @@ CASES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_each_fingerprint_is_new_once_in_every_order_of_accesses(name: str) -> None:
     assert next(mistakes(CASES[name]), None) is None
@@ -109,6 +110,7 @@ def test_a_line_of_one_word_a_slot_may_be_loaded_in_parts() -> None:
         assert next(mistakes(Interleaving(insert, calls, filled(slots, wide=False), parts=4)), None) is None
 
 
+@pytest.mark.slow
 def test_a_line_of_two_words_a_slot_may_be_loaded_in_parts() -> None:
     # The mutant `compares_behind_empty` of the spec: slot 3 is seen empty, and then slot 4 taken.
     table = filled(3, wide=True)

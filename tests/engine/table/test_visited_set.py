@@ -117,6 +117,7 @@ def test_a_state_that_is_not_in_the_table_may_be_new(wide: bool) -> None:
     assert visited(possibly_new, FINGERPRINTS) == [1 if wide else 0, 1, 1, 1, 1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wide", [False, True])
 def test_the_best_rank_of_a_state_is_the_least_that_was_noted(wide: bool) -> None:
     visited = Visited(wide=wide, ranked=True)

@@ -56,6 +56,7 @@ def test_the_first_word_and_all_else_are_those_of_64_bits(model: Model) -> None:
     assert narrow.check(one.rows).tolist() == wide.check(other.rows).tolist()
 
 
+@pytest.mark.slow
 def test_the_second_word_is_that_of_the_encoded_successor(model: Model) -> None:
     _, wide = both(model)
     rows = RowBatch.of([wide.row_of(encode_row(state)) for state in walk_states(model, walks=3, depth=30, seed=4)])
@@ -66,6 +67,7 @@ def test_the_second_word_is_that_of_the_encoded_successor(model: Model) -> None:
         assert row.tolist() == wide.row_of(words).tolist()
 
 
+@pytest.mark.slow
 def test_the_second_word_tells_as_many_states_apart_and_is_another(model: Model) -> None:
     _, wide = both(model)
     rows = RowBatch.of([wide.row_of(encode_row(state)) for state in walk_states(model, walks=4, depth=40, seed=5)])
@@ -75,6 +77,7 @@ def test_the_second_word_tells_as_many_states_apart_and_is_another(model: Model)
     assert not set(firsts) & set(seconds)
 
 
+@pytest.mark.slow
 def test_the_second_word_is_the_same_for_all_images_of_a_state() -> None:
     model = model_named("kraft", "standard")
     _, wide = both(model)
@@ -89,6 +92,7 @@ def test_the_second_word_is_the_same_for_all_images_of_a_state() -> None:
     assert moved > 20
 
 
+@pytest.mark.slow
 def test_the_second_word_does_not_depend_on_the_order_of_messages() -> None:
     model = shipped_model("kraft", "smoke")
     _, wide = both(model)

@@ -186,6 +186,7 @@ def drawn(count: int, seed: int) -> Pairs:
     return [(first, chosen.getrandbits(32) << 32 | number) for number, first in enumerate(firsts, 1)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("small", [64, 1 << 18])
 def test_nothing_is_lost_by_growing(monkeypatch: pytest.MonkeyPatch, threads: int, small: int) -> None:

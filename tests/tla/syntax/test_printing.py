@@ -15,11 +15,13 @@ from kmc.tla.syntax.tree import ExpressionSyntax, ModuleSyntax
 DATA = Path(__file__).parents[2] / "data" / "tla"
 
 
+@pytest.mark.slow
 @given(expressions())
 def test_a_printed_expression_is_read_as_the_same_tree(tree: ExpressionSyntax) -> None:
     assert parse_expression_text(print_expression(tree)) == tree
 
 
+@pytest.mark.slow
 @given(modules())
 def test_a_printed_module_is_read_as_the_same_tree(tree: ModuleSyntax) -> None:
     assert parse_module(print_module(tree), "M.tla") == tree

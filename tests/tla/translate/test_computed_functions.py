@@ -51,6 +51,7 @@ INVARIANTS = "INVARIANTS Kinds Types Same Changed\n"
 STATES = 120
 
 
+@pytest.mark.slow
 def test_computed_functions_and_tables_have_the_steps_of_the_module(tmp_path: Path) -> None:
     grid = pair_of(tmp_path, GRID, CONFIGURATION + INVARIANTS)
     assert grid.differences(STATES) == []

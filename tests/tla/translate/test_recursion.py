@@ -83,6 +83,7 @@ def test_a_recursion_that_gathers_elements_is_a_filter(tmp_path: Path) -> None:
     assert "word: PartialMap[Int(" in spec
 
 
+@pytest.mark.slow
 def test_a_chain_that_leaves_out_an_element_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     call = Recursion.call
 
@@ -93,6 +94,7 @@ def test_a_chain_that_leaves_out_an_element_is_found(tmp_path: Path, monkeypatch
     assert pair_of(tmp_path, FOLDS, CONFIGURATION).differences(60)
 
 
+@pytest.mark.slow
 def test_a_choice_in_another_order_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(choosing, "reversed", list, raising=False)
     assert pair_of(tmp_path, FOLDS, CONFIGURATION).differences(60)
@@ -132,6 +134,7 @@ Next == \/ n < 22 /\ n' = n + 1 /\ q' = q
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "value",
     [
