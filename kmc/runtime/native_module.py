@@ -36,9 +36,10 @@ class Target:
     def runs_here(self) -> bool:
         """Whether this machine has the triple and every feature that the code may use."""
         host = host_target()
-        return self.triple == host.triple and self._present() <= host._present()
+        return self.triple == host.triple and self.present() <= host.present()
 
-    def _present(self) -> frozenset[str]:
+    def present(self) -> frozenset[str]:
+        """The features that the machines have, each as `+a`."""
         return frozenset(feature for feature in self.features.split(",") if feature.startswith("+"))
 
 

@@ -37,6 +37,8 @@ from kmc.runtime.object_code import emit_object
 _KERNEL = "loop"
 _ENGINE = Path(__file__).parents[1]  # loops are made of files in several of its folders
 
+_COMPRESSING = "+avx512vbmi2"
+"""The feature of processors that have an instruction which writes some of 32 codes one behind another."""
 
 _received: dict[str, bytes] = {}
 
@@ -90,7 +92,8 @@ class NativeLoop:
         # Imported here: numba takes a third of a second, and code from the cache needs none of it.
         from kmc.engine.native.translate import llvm_text
 
-        return emit_object(llvm_text(self.function, _KERNEL, self.specialization.values))
+        values = {**self.specialization.values, "COMPRESSES": int(_COMPRESSING in host_target().present())}
+        return emit_object(llvm_text(self.function, _KERNEL, values))
 
     def object_code(self) -> bytes:
         """Its object code: received from another process, or from the cache, or prefetched, or compiled now."""

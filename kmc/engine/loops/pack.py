@@ -37,8 +37,11 @@ from kmc.engine.native.intrinsics import (
     store_code,
     store_some_codes,
 )
-from kmc.engine.native.specialization import SHARDED
+from kmc.engine.native.specialization import COMPRESSES, SHARDED
 from kmc.engine.native.words import Address
+
+FEW_CHANGES = 8
+"""Codes that are written without a branch, which would be unpredictable."""
 
 
 @inlined
@@ -58,13 +61,7 @@ def pack(shared: Shared, thread: Thread, record: StateRecord, source: StateRecor
         changed = find_codes(shared, thread, record, source, start) & lowest_bits(count)
         store_anywhere(out, changed)
         out = Address(out + mask_bytes(count))
-        store_some_codes(out, codes, changed)
-        if count > FEW_CODES:
-            store_some_codes(
-                out + ones(changed & lowest_bits(FEW_CODES)) * f.UNIT_BYTES,
-                codes + FEW_CODES * f.UNIT_BYTES,
-                changed >> FEW_CODES,
-            )
+        write_codes(codes, count, changed, out)
         out = Address(out + ones(changed) * f.UNIT_BYTES)
     if thread.escaped != 0:
         store_byte(target, 0, load_byte(target, 0) | ESCAPED)
@@ -74,6 +71,31 @@ def pack(shared: Shared, thread: Thread, record: StateRecord, source: StateRecor
     thread.last_count = length - plain
     thread.codes = codes
     return out
+
+
+@inlined
+def write_codes(codes: int, count: int, changed: int, out: Address) -> None:
+    """Write those of up to 64 codes that a mask selects to `out`, one behind another.
+
+    The bytes behind them are undefined. Where the processor has no instruction for that, LLVM's code for it would write
+    all codes, one after another.
+    """
+    if COMPRESSES != 0:
+        store_some_codes(out, codes, changed)
+        if count > FEW_CODES:
+            rest = changed >> FEW_CODES
+            behind = out + ones(changed & lowest_bits(FEW_CODES)) * f.UNIT_BYTES
+            store_some_codes(behind, codes + FEW_CODES * f.UNIT_BYTES, rest)
+    else:
+        for _ in range(FEW_CHANGES):
+            # Once no bit is left, the last code of the group is written, which nobody reads.
+            store_anywhere(out, load_code(codes, lowest(changed | -1 << GROUP - 1)))
+            out = Address(out + f.UNIT_BYTES)
+            changed &= changed - 1
+        while changed != 0:
+            store_anywhere(out, load_code(codes, lowest(changed)))
+            out = Address(out + f.UNIT_BYTES)
+            changed &= changed - 1
 
 
 @inlined

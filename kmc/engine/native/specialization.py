@@ -25,6 +25,10 @@ NOTES_SLOTS: int = 1
 FUZZ_SCHEDULE: int = 1
 """1: the schedule is fuzzed. Threads wait at random, and batches have random sizes."""
 
+COMPRESSES: int = 1
+"""1: the processor has an instruction that writes some of 32 codes one behind another. This depends on the machine,
+not on the search."""
+
 
 @dataclass(frozen=True, slots=True)
 class Specialization:

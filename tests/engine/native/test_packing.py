@@ -32,10 +32,13 @@ from kmc.engine.layout.packed_rows import (
 from kmc.engine.layout.record_structs import StateRecord
 from kmc.engine.layout.word_dictionary import ESCAPE, Dictionary
 from kmc.engine.loops.compiled_loops import NativeLoop
-from kmc.engine.loops.pack import pack
+from kmc.engine.loops.pack import pack, write_codes
 from kmc.engine.loops.unpack import records, records_of, unpack
 from kmc.engine.native.memory import Memory, words_at
+from kmc.engine.native.translate import llvm_text
 from kmc.engine.native.words import Address
+from kmc.runtime.native_module import NativeModule
+from kmc.runtime.object_code import emit_object
 
 WORDS = st.one_of(st.just(0), st.integers(-9, 9), st.integers(-(1 << 63), (1 << 63) - 1))
 BEHIND = 1 << 40 | 77
@@ -319,6 +322,35 @@ def test_rows_of_a_level_are_found_by_their_ordinals() -> None:
     found = records_of(dictionary, table, [9, 5, 0, 7, 9])
     assert [record.row.tolist() for record in found] == [rows[0], rows[7], rows[9]]
     assert len(records_of(dictionary, table, range(12))) == 11
+
+
+@cache
+def writer(compresses: int) -> NativeModule:
+    """`write_codes` for processors with an instruction for it, or without."""
+    return NativeModule(emit_object(llvm_text(written, "written", {"COMPRESSES": compresses})), ["written"])
+
+
+def written(codes: Address, count: int, changed: int, out: Address) -> int:
+    """`write_codes`, to be called from Python."""
+    write_codes(codes, count, changed, out)
+    return 0
+
+
+@pytest.mark.parametrize("compresses", [0, 1])
+@given(count=st.integers(1, 64), mask=st.integers(0, (1 << 64) - 1), shift=st.integers(0, 7))
+def test_selected_codes_are_written_one_behind_another_on_all_processors(
+    compresses: int, count: int, mask: int, shift: int
+) -> None:
+    codes, out = Memory(16), Memory(32)
+    codes.array.view(np.uint16)[:] = np.arange(900, 964)
+    chosen = mask & (1 << count) - 1
+    target = out.address + shift
+    writer(compresses).call_at("written", [], [codes.address, count, chosen, target])
+    wanted = [900 + index for index in range(count) if chosen >> index & 1]
+    assert codes_at(target, len(wanted)).tolist() == wanted
+    assert bytes_at(out.address, shift).tolist() == [0] * shift
+    behind = shift + 2 * len(wanted) + 8 * 8
+    assert bytes_at(out.address + behind, 8 * 32 - behind).tolist() == [0] * (8 * 32 - behind)
 
 
 @cache
