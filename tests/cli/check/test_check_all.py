@@ -491,8 +491,7 @@ def test_a_check_in_a_process_of_its_own_gives_its_result() -> None:
 def test_models_findings_and_mutants_are_listed_apart(words: tuple[str, ...], counter: Path) -> None:
     lists = "known models: smoke, large; findings: two; mutants: lame"
     assert lists in kmc(*words).stderr
-    text = MANIFEST.replace("smoke", "small")
-    (counter / "models.toml").write_text(text, encoding="utf-8")
+    (counter / "models.toml").write_text(MANIFEST.replace("smoke", "small"), encoding="utf-8")
     assert "name one of its models: small, large; findings: two; mutants: lame" in kmc("check", "counter").stderr
 
 
