@@ -67,6 +67,8 @@ class Behaviours:
         self._files = files
         self._dropped = dropped
         self._atoms: dict[tuple[int, int], bool] = {}
+        self._enabled: dict[int, tuple[StepSet, dict[int, bool]]] = {}
+        self._followed: dict[int, tuple[StepSet, dict[int, frozenset[int]]]] = {}
 
     @property
     def expanded(self) -> int:
@@ -113,7 +115,11 @@ class Behaviours:
             case AtomHolds(atom):
                 return self._atom(atom, index)
             case HasStep(steps):
-                return any(self.has_step(steps, index, target) for target in self._steps[index])
+                # By identity: hashing a set of steps takes as long as the answer. The entry keeps the set alive.
+                enabled = self._enabled.setdefault(id(steps), (steps, {}))[1]
+                if index not in enabled:
+                    enabled[index] = any(self.has_step(steps, index, target) for target in self._steps[index])
+                return enabled[index]
             case NotStates(negated):
                 return not self.has(negated, index)
             case AndStates(parts):
@@ -123,13 +129,25 @@ class Behaviours:
             case _:
                 assert_never(states)
 
+    def successors_by(self, steps: StepSet, source: int) -> frozenset[int]:
+        """Return the expanded states to which a behaviour can go from an expanded one by a step of a set."""
+        followed = self._followed.setdefault(id(steps), (steps, {}))[1]
+        if source not in followed:
+            targets = [target for target in self.successors(source) if target < self.expanded]
+            followed[source] = frozenset([target for target in targets if self.has_step(steps, source, target)])
+        return followed[source]
+
     def has_step(self, steps: StepSet, source: int, target: int) -> bool:
         """Whether a pair of states is in a set of steps."""
         match steps:
-            case AllSteps():
-                return True
             case Labelled(labels):
                 return not labels.isdisjoint(self._steps[source].get(target, ()))
+            case OrSteps(parts):
+                return any(self.has_step(part, source, target) for part in parts)
+            case AndSteps(parts):
+                return all(self.has_step(part, source, target) for part in parts)
+            case AllSteps():
+                return True
             case StepAtomHolds(number):
                 atom = self._problem.step_atoms[number]
                 return self._truth(atom, self.states[source], self.state(target))
@@ -141,10 +159,6 @@ class Behaviours:
                 return self.has(states, target)
             case NotSteps(negated):
                 return not self.has_step(negated, source, target)
-            case AndSteps(parts):
-                return all(self.has_step(part, source, target) for part in parts)
-            case OrSteps(parts):
-                return any(self.has_step(part, source, target) for part in parts)
             case _:
                 assert_never(steps)
 
@@ -187,6 +201,7 @@ class GrowingBehaviours(Behaviours):
         """Take the states found since the last time, and the steps of the first `expanded` ones."""
         self._numbers.update((self.states[index], index) for index in range(self.inside, len(self.states)))
         self.inside = len(self.states)
+        self._followed.clear()
         for source in range(self.expanded, expanded):
             self._grown.append(self._steps_of(source))
 

@@ -158,7 +158,11 @@ class ObviousLassos:
         return _Condition(
             triggers,
             frozenset(state for state in edges if behaviours.has(answer.states, state)),
-            frozenset(step for step in _pairs(edges) if behaviours.has_step(answer.steps, *step)),
+            frozenset(
+                (source, target)
+                for source, targets in edges.items()
+                for target in behaviours.successors_by(answer.steps, source).intersection(targets)
+            ),
         )
 
     def _least_of(self, components: list[Edges], asked: list[_Condition]) -> Path | None:
