@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import Counter, namedtuple
+from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
 import itf_py
@@ -30,7 +32,8 @@ def walk(root: Path, file: ModelFile) -> TraceFile:
     steps = [TraceStep(initial_states(model)[0])]
     taken: Counter[str] = Counter()
     while len(steps) < STATES and (found := list(relation.steps(steps[-1].state))):
-        step = min(found, key=lambda step: (taken[step[0].title], relation.display_key(step)))
+        least = min(taken[action.title] for action, _, _ in found)
+        step = min([step for step in found if taken[step[0].title] == least], key=relation.display_key)
         taken[step[0].title] += 1
         steps.append(trace_step(step))
     return trace_file(Trace(tuple(steps)), model, "ok")
@@ -45,6 +48,22 @@ def models() -> list[object]:
         if manifest is not None
         for model, file in manifest.models.items()
     ]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _classes_of_records_made_once() -> Iterator[None]:
+    """Let itf-py make one class for all records of the same fields, where it makes one for each record.
+
+    It adds to the classes of variants, so these are still made each time.
+    """
+    made_once = cache(namedtuple)
+
+    def made(name: str, fields: Iterable[str]) -> type:
+        return made_once(name, tuple(fields)) if name == "Rec" else namedtuple(name, fields)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("itf_py.itf.namedtuple", made)
+        yield
 
 
 def read_by_itf_py(file: TraceFile) -> itf_py.Trace:
