@@ -465,8 +465,7 @@ def test_a_check_ends_when_the_process_dies_that_began_it() -> None:
     reading, writing = os.pipe()
     waiting = f"import os, time; os.write({writing}, b'begun '); time.sleep(120); os.write({writing}, b'survived')"
     caller = (
-        "import sys, kmc.cli.running.child_check as child_check\n"
-        "begin = child_check.subprocess.Popen\n"
+        "import sys, kmc.cli.running.child_check as child_check; begin = child_check.subprocess.Popen\n"
         f"waiting = [sys.executable, '-c', {waiting!r}]\n"
         f"child_check.subprocess.Popen = lambda command, **more: begin(waiting, pass_fds=[{writing}], **more)\n"
         "child_check.run([])"
