@@ -9,6 +9,8 @@ import pytest
 from support.oracles.steps import differences, kernels_in_python, level_states
 from support.specs.small import model_of
 
+from kmc.compiler.ir.emit_llvm import emit_llvm
+from kmc.compiler.model_kernels import build_kernels
 from kmc.lang.seqs import seq_literal
 from kmc.result import Limits
 
@@ -123,3 +125,27 @@ def test_positions_and_slices_are_those_of_tla() -> None:
     assert sequence[1:2] == seq_literal((5,))  # SubSeq(s, 2, 2)
     assert sequence[2:1] == seq_literal(())  # SubSeq(s, 3, 1)
     assert sequence + seq_literal((4,)) == seq_literal((4, 5, 6, 4))  # s \\o <<4>>
+
+
+@pytest.mark.parametrize(("high", "capacity", "offset"), [(1 << 42, 1, 3), (1 << 28, 1, 5), (1 << 42, 2, 9), (7, 3, 0)])
+def test_an_offset_behind_the_last_place_of_a_sequence_is_an_error(
+    high: int, capacity: int, offset: int, tmp_path: Path
+) -> None:
+    source = f"""
+class State(Record):
+    n: Int(0, 1)
+    xs: Seq[Int(0, {high}), {capacity}]
+
+
+@spec.init
+def init():
+    yield State(n=0, xs=[1])
+
+
+@spec.action
+def step(st):
+    yield st.set(n=st.xs.at({offset}))
+"""
+    model = model_of(tmp_path, source)
+    assert emit_llvm(build_kernels(model).module), "it is well-formed, with the code behind the error"
+    assert list(differences(kernels_in_python(model), level_states(model, Limits(), at_most=2))) == []

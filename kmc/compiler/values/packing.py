@@ -205,15 +205,15 @@ def element(value: Packed | Stored, index: Expr) -> Value:
     assert isinstance(value.type, SeqType | MapType)
     array = array_of(value.type)
     kind = value.type.element if isinstance(value.type, SeqType) else value.type.value
-    if isinstance(index, Const):
-        return part(value, array.place(index.value), kind)
+    count = value.type.capacity if isinstance(value.type, SeqType) else key_count(value.type.key)
+    if isinstance(index, Const):  # behind a check that fails, it may be one that the layout has no place for
+        return part(value, array.place(min(max(index.value, 0), max(count - 1, 0))), kind)
     bits = array.element.bits
     if array.layout.narrow:
         bit = x.add(x.binary("mul", index, Const(bits)), Const(array.head_bits))
         return lift(kind, (x.extract(words(value)[0], bit, bits),))
     if isinstance(value, Stored):
         return _stored_element(value, array, kind, index)
-    count = value.type.capacity if isinstance(value.type, SeqType) else key_count(value.type.key)
     chosen = value_words(part(value, array.place(0), kind))
     for position in range(1, count):
         other = value_words(part(value, array.place(position), kind))
