@@ -165,6 +165,7 @@ def _searched(
                 directory=directory,
                 search_of=search_of,
                 problem=problem,
+                note=around.note,
             )
     except SpecError as error:
         # All other mistakes of a spec were found when it was loaded.

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kmc.amounts import count_in_words
+from kmc.lang.assumed_range import INT_MAX
 from kmc.result import GrowingVariable
 
 _RATIOS = 4
@@ -96,5 +97,5 @@ def growing_fields(growing: Sequence[GrowingVariable]) -> list[str]:
     more = f" (and {len(growing) - 1} more)" if len(growing) > 1 else ""
     return [
         f"does not look finite: {first.name}{more} rises, {first.value:,} at level {first.level:,}",
-        f"its type allows {first.bound:,}",
+        f"its type allows {first.bound:,}" if first.bound < INT_MAX else "its type has no bound",
     ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from kmc.actions.action import Action, instances_of
 from kmc.compiler.block_kernels import block_functions
 from kmc.compiler.ir.emit_llvm import emit_llvm
@@ -10,6 +12,7 @@ from kmc.compiler.model_kernels import Atoms, all_actions, build_kernels, has_ot
 from kmc.compiler.passes.read_sets import ONLY_CHANGED
 from kmc.compiler.symmetry.fingerprint_kernels import settles
 from kmc.frontend.model import Model
+from kmc.frontend.unbounded_integers import has_unbounded_integers
 from kmc.invariants.kinds import KINDS
 from kmc.runtime.compiled_spec import CompiledSpec, SearchRules, SpecNames
 from kmc.runtime.native_module import Target, host_target
@@ -37,7 +40,8 @@ def compile_spec(
     `at_once`: unless the cache has optimised code, it is not optimised (see `CompiledSpec.is_final`).
     """
     wide = fingerprint_bits == 128
-    of_rows = build_kernels(model, instances=instances, wide=wide, atoms=atoms).module.functions
+    kernels_made = build_kernels(model, instances=instances, wide=wide, atoms=atoms)
+    of_rows = kernels_made.module.functions
     llvm_ir = emit_llvm(Module((*of_rows, *block_functions(wide=wide))))
     chosen = target or host_target()
     title = f"{len(of_rows)} functions of {model.spec.name} {model.name}"
@@ -53,7 +57,10 @@ def compile_spec(
     schema = described(Schema(model.spec.state_class, model.spec.variables))
     rules = SearchRules(model.view is not None, model.deadlock, model.max_depth)
     shown = _names(model, all_actions(model) if atoms is not None else model.spec.actions, instances=instances)
-    return CompiledSpec(shown, schema, kernels, llvm_ir, code, chosen, rules, is_final=is_final)
+    compiled = CompiledSpec(shown, schema, kernels, llvm_ir, code, chosen, rules, is_final=is_final)
+    if has_unbounded_integers(model.spec):
+        compiled.places = tuple(f"{Path(path).name}:{getattr(node, 'lineno', 1)}" for node, path in kernels_made.checks)
+    return compiled
 
 
 def _names(model: Model, actions: tuple[Action, ...], *, instances: bool) -> SpecNames:

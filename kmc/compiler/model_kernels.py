@@ -31,7 +31,7 @@ from kmc.compiler.successor.images import IMAGE, POSITION_BITS, replaced_by_imag
 from kmc.compiler.successor.network_kernels import network_functions
 from kmc.compiler.successor.writer import Writer, state_value
 from kmc.compiler.symmetry.fingerprint_kernels import identity_functions
-from kmc.compiler.values.code import Code, Origin
+from kmc.compiler.values.code import Check, Code, Origin
 from kmc.compiler.values.keys import key_code, key_value
 from kmc.compiler.values.packing import field
 from kmc.compiler.values.scope import Scope, definition, python_value, syntax
@@ -71,11 +71,11 @@ class Atoms:
 
 @dataclass(frozen=True, slots=True)
 class Kernels:
-    """The module, and the number of checks that its kernels can fail."""
+    """The module, and the checks that its kernels can fail, by number."""
 
     module: Module
     row: RowLayout
-    checks: int
+    checks: Sequence[Check]
 
 
 class _Builder:
@@ -88,12 +88,12 @@ class _Builder:
         self.prefix = ""
         self.spec = model.spec
         self.row = row_layout(model.spec.state_class)
-        self.checks: list[object] = []
+        self.checks: list[Check] = []
         self.functions: list[Function] = []
 
     def lowering(self, path: str) -> Lowering:
         code = Code(path)
-        code.checks = self.checks  # type: ignore[assignment]  # numbered across kernels
+        code.checks = self.checks  # numbered across kernels
         return new_lowering(code, self.row)
 
     def bases(self, low: Lowering, pointer: str) -> None:
@@ -411,4 +411,4 @@ def build_kernels(model: Model, *, instances: bool = False, wide: bool = False, 
         builder.functions.extend(
             functions_128(ranked=model.view is not None, further=forwarded, more=has_others(model, atoms))
         )
-    return Kernels(Module(tuple(builder.functions)), builder.row, len(builder.checks))
+    return Kernels(Module(tuple(builder.functions)), builder.row, builder.checks)

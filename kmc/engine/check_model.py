@@ -11,10 +11,11 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
-from typing import TypeVar
+from typing import TypedDict, TypeVar, Unpack
 
 from kmc import failpoints
 from kmc.compile_log import CompileTimeout, compiled_within
+from kmc.engine.assumed_integers import RANGE, naming_place, nothing_noted, searched_in_range
 from kmc.engine.behaviour_graph.recording import Noting
 from kmc.engine.check_temporal import TemporalSearch
 from kmc.engine.collision_bound import collision_bound
@@ -32,8 +33,10 @@ from kmc.engine.unsearched import unsearched
 from kmc.engine.violation_report import ViolationReport
 from kmc.errors import CommandLineError
 from kmc.frontend.model import Model
+from kmc.frontend.unbounded_integers import has_unbounded_integers
 from kmc.invariants.kinds import Role, kind_of
 from kmc.invariants.properties import InvariantPremise
+from kmc.lang.assumed_range import assumed_range
 from kmc.lang.records import State
 from kmc.liveness.problem import TemporalProblem
 from kmc.process import cpu_seconds, peak_memory_bytes
@@ -80,20 +83,28 @@ def nothing_before(compiled: CompiledModel, initial: Sequence[PackedState], /) -
     """Do nothing before a search."""
 
 
+class SearchOptions(TypedDict, total=False):
+    """The options of `check_native` that no restart changes, with the defaults of one thread and the known states in
+    memory."""
+
+    threads: int
+    keep_going: bool
+    progress: Callable[[Counters], None] | None
+    settings: Settings | None
+    fingerprint_bits: int
+    search_of: SearchMaker
+    problem: TemporalProblem | None
+    before_search: Callable[[CompiledModel, Sequence[PackedState]], None]
+
+
 def check_native(
     model: Model,
     limits: Limits,
     *,
-    threads: int = 1,
-    keep_going: bool = False,
     start: State | None = None,
-    progress: Callable[[Counters], None] | None = None,
-    settings: Settings | None = None,
-    fingerprint_bits: int = 64,
     directory: RunDirectory | None = None,
-    search_of: SearchMaker = search_in_memory,
-    problem: TemporalProblem | None = None,
-    before_search: Callable[[CompiledModel, Sequence[PackedState]], None] = nothing_before,
+    note: Callable[[str], None] = nothing_noted,
+    **options: Unpack[SearchOptions],
 ) -> Result:
     """Check `model` with compiled kernels on `threads` threads; see `kmc.reference.search.Search` for the others.
 
@@ -102,9 +113,21 @@ def check_native(
     `search_of` makes the search: one in memory, or one with the same answers. The temporal properties of `problem` are
     checked when it has found no other failure. Compiling and the initial states count against `limits`, too.
 
+    Integers without declared bounds may have the search start again, which `note` says in a line.
+
     Raises SpecError for a construct that is not compiled yet, KmcError when there is no initial state, and SystemFault
     when `directory` holds the run of another model.
     """
+    search = partial(_searched, model, start=start, directory=directory, options=options)
+    return searched_in_range(model, start, directory, limits, note, search)
+
+
+def _searched(
+    model: Model, limits: Limits, *, start: State | None, directory: RunDirectory | None, options: SearchOptions
+) -> Result:
+    """Check a model once, in the range that is assumed of its integers. Raises AssumedRangeLeft."""
+    fingerprint_bits, search_of = options.get("fingerprint_bits", 64), options.get("search_of", search_in_memory)
+    keep_going, progress, problem = options.get("keep_going", False), options.get("progress"), options.get("problem")
     entered, model = time.monotonic(), with_premises(model.searched, start)
     try:
         with compiled_within(limits.seconds):
@@ -113,15 +136,20 @@ def check_native(
             records = initial_records(model, compiled) if start is None else [compiled.record(start)]
     except CompileTimeout:
         return unsearched(model, ENGINE, time.monotonic() - entered, fingerprint_bits)
-    before_search(compiled, records)
+    options.get("before_search", nothing_before)(compiled, records)
     started = time.monotonic()
     bounds = _bounds(model, limits, started - entered)
     chosen = replace(
-        settings or Settings(), threads=threads, limits=bounds, deadlock=model.deadlock, keep_going=keep_going
+        options.get("settings") or Settings(),
+        threads=options.get("threads", 1),
+        limits=bounds,
+        deadlock=model.deadlock,
+        keep_going=keep_going,
     )
     if directory is not None:
         _begin(directory, compiled, records, bounds)
-    with closing(_noting(temporal, search_of)(compiled, records, chosen, progress, directory)) as search:
+    made = _noting(temporal, search_of)(compiled, records, chosen, progress, directory)
+    with naming_place(compiled.spec.places), closing(made) as search:
         outcome = search.run()
         failpoints.reach("after search model")
         tell, has_time = _told_of(search, progress), not outcome.interrupted
@@ -237,7 +265,10 @@ def _begin(directory: RunDirectory, compiled: CompiledModel, records: Sequence[P
     """Record in `directory` what is searched, or check that it is the same as before; the bound may not lie behind."""
     initial = sha256(b"".join(sorted(record.row.tobytes() for record in records))).hexdigest()
     # Of the compiled meaning, so that a changed comment does not matter.
-    directory.begin({SPEC_DIGEST: compiled.spec.digest, "the set of initial states": initial})
+    digests = {SPEC_DIGEST: compiled.spec.digest, "the set of initial states": initial}
+    # Of the spec's own integers, whose range is part of the compiled meaning.
+    ranges = {RANGE: str(assumed_range())} if has_unbounded_integers(compiled.model.spec) else {}
+    directory.begin({**ranges, **digests})
     levels = directory.manifest.levels
     if bounds.depth is not None and bounds.depth < levels:
         raise CommandLineError(

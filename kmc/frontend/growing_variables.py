@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from typing import Any
 
+from kmc.lang.assumed_range import INT_MAX
 from kmc.lang.records import State
 from kmc.lang.types import (
     IntType,
@@ -23,6 +24,7 @@ from kmc.lang.types import (
     SeqType,
     SetType,
     Type,
+    UnboundedInt,
     UnionType,
 )
 from kmc.result import GrowingVariable
@@ -101,6 +103,8 @@ def _in_record(record: Any, before: str = "") -> Iterator[tuple[str, int, int]]:
 
 def _in_value(value: Any, declared: Type, name: str) -> Iterator[tuple[str, int, int]]:
     match declared:
+        case UnboundedInt():
+            yield name, value, INT_MAX
         case IntType(_, high):
             yield name, value, high
         case RecordType():

@@ -13,6 +13,7 @@ from types import FunctionType, GeneratorType
 from typing import Any, NoReturn, TypeAlias, assert_never
 
 from kmc.errors import DomainError
+from kmc.lang.assumed_range import INT_MAX
 from kmc.lang.domains import describe, members
 from kmc.lang.maps import MapValue
 from kmc.lang.networks import MessageBagValue, MessageSetValue, bag_of_messages, set_of_messages
@@ -34,6 +35,7 @@ from kmc.lang.types import (
     SeqType,
     SetType,
     Type,
+    UnboundedInt,
     UnionType,
     shapes_of,
 )
@@ -53,6 +55,8 @@ def advice_on_value(value: object, declared: Type) -> str:
             return "in a Python session, write kmc.literal(...) around a set, a list or a dict"
         case EnumType(cls) | IdentType(cls) if isinstance(value, str):
             return f"write a member of {cls.__name__}; in a Python session, list(spec.{cls.__name__}) has them"
+        case UnboundedInt() if type(value) is int:
+            return "an int is at most 2**61, and at least -2**61; guard the action"
         case IntType():
             return _int_advice(value)
         case BoolType():
@@ -101,6 +105,8 @@ def admitter(declared: Type) -> Admit:
             return _exact(bool, declared)
         case EnumType(cls) | IdentType(cls):
             return _exact(cls, declared)
+        case UnboundedInt():
+            return _integer(-INT_MAX, INT_MAX, declared)
         case IntType(low, high):
             return _integer(low, high, declared)
         case PairType(element):

@@ -29,6 +29,7 @@ from kmc.lang.types import (
     SeqType,
     SetType,
     Type,
+    UnboundedInt,
     UnionType,
     parts_of,
 )
@@ -47,6 +48,8 @@ def value_count(declared: Type) -> int:
     match declared:
         case BoolType():
             return 2
+        case UnboundedInt():
+            return UNCOUNTED
         case IntType(low, high):
             return high - low + 1
         case EnumType(cls) | IdentType(cls):
@@ -94,10 +97,13 @@ def members(declared: Type) -> Sequence[Any]:
     match declared:
         case BoolType():
             return (False, True)
-        case IntType(low, high):
+        case IntType(low, high) if not isinstance(declared, UnboundedInt):
             return range(low, high + 1)
         case EnumType(cls) | IdentType(cls):
             return cls.members
+    if isinstance(declared, UnboundedInt):
+        advice = "write Int(least, greatest)"
+        raise SpecError("KMC155", "the values of int cannot be listed: it has no bounds", help=advice)
     count = value_count(declared)
     if count > MEMBERS_MAX:
         many = f"{count:,} of them" if count < UNCOUNTED else "more than can be counted"
@@ -182,6 +188,8 @@ def describe(declared: Type) -> str:
     match declared:
         case BoolType():
             return "Bool"
+        case UnboundedInt():
+            return "int"
         case IntType(low, high):
             return f"{low}..{high}"
         case EnumType(cls) | IdentType(cls):

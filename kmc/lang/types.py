@@ -13,10 +13,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from types import FunctionType
+from types import FunctionType, NoneType
+from types import UnionType as PythonUnion
 from typing import Any, NoReturn, TypeAlias
 
 from kmc.errors import EvaluationError, SpecError
+from kmc.lang.assumed_range import assumed_range
 from kmc.lang.naming import camel_case
 from kmc.lang.showing import shown
 
@@ -58,6 +60,34 @@ class IntType(Joinable):
 
     low: int
     high: int
+
+
+class UnboundedInt(IntType):
+    """The integers without declared bounds, `int` in an annotation.
+
+    For compiled code they end where it assumes that they end now (`kmc.lang.assumed_range`).
+    """
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        """Make the type, which has no fields of its own."""
+
+    @property
+    def low(self) -> int:
+        """The least integer that compiled code assumes."""
+        return assumed_range().low
+
+    @property
+    def high(self) -> int:
+        """The largest integer that compiled code assumes."""
+        return assumed_range().high
+
+    def __hash__(self) -> int:
+        return hash(UnboundedInt)
+
+
+UNBOUNDED_INT = UnboundedInt()
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,6 +338,10 @@ def as_type(annotation: Any, where: str) -> Type:
     if isinstance(annotation, Joinable):
         declared: Type = annotation  # type: ignore[assignment]  # only the classes of Type can be joined
         return declared
+    if annotation is int:
+        return UNBOUNDED_INT
+    if isinstance(annotation, PythonUnion):  # int | None: Python makes it before a type of kmc is asked
+        return union_of(tuple(None if part is NoneType else part for part in annotation.__args__))
     described = getattr(annotation, "kmc_type", None)
     if isinstance(described, Joinable):
         return as_type(described, where)
@@ -324,12 +358,12 @@ def as_type(annotation: Any, where: str) -> Type:
 def _advice(annotation: Any) -> str:
     if annotation is None:
         return "write Opt[TYPE] for a field that may be None, such as the source of a message without a sender"
-    of_integers = "write Int(least, greatest)"
+    of_integers = "write Int(least, greatest), or int for integers without bounds"
     if isinstance(annotation, FunctionType) and annotation.__name__ == "Int":
         return of_integers
     if isinstance(annotation, type) and issubclass(annotation, Subscripted):
         return f"write {annotation.__name__}[...]"
-    advice = {int: of_integers, bool: "write Bool", set: "write Set[...]", list: "write Seq[..., n]"}
+    advice = {bool: "write Bool", set: "write Set[...]", list: "write Seq[..., n]"}
     advice |= {dict: "write Map[...] or PartialMap[...]", tuple: "write a Record", str: "write an Enum"}
     return advice.get(annotation, _ANY_TYPE) if isinstance(annotation, type) else _ANY_TYPE
 

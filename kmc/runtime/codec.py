@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any, assert_never
 
+from kmc.lang.assumed_range import AssumedRangeLeft, forget_with_range
 from kmc.lang.domains import members, number_of
 from kmc.lang.maps import MapValue
 from kmc.lang.networks import MessageBagValue, bag_of_messages, set_of_messages
@@ -25,6 +26,7 @@ from kmc.lang.types import (
     SeqType,
     SetType,
     Type,
+    UnboundedInt,
     UnionType,
 )
 from kmc.runtime import hashing
@@ -48,8 +50,10 @@ from kmc.runtime.state_layout import (
 
 
 def scalar_code(value: Any, declared: Type) -> int:
-    """The number of a scalar value."""
+    """The number of a scalar value. Raises AssumedRangeLeft."""
     match declared:
+        case UnboundedInt(low, high) if not low <= value <= high:
+            raise AssumedRangeLeft(below=value < low, value=value)
         case IntType(low, _):
             return int(value) - low
         case BoolType():
@@ -61,7 +65,7 @@ def scalar_code(value: Any, declared: Type) -> int:
 
 def scalar_value(code: int, declared: Type) -> Any:
     """The scalar value with this number."""
-    return members(declared)[code]
+    return declared.low + code if isinstance(declared, IntType) else members(declared)[code]
 
 
 def value_words(value: Any, declared: Type) -> list[int]:
@@ -122,6 +126,8 @@ def _fits(value: Any, declared: Type) -> bool:
     match declared:
         case BoolType():
             return isinstance(value, bool)
+        case UnboundedInt():
+            return type(value) is int
         case IntType(low, high):
             return type(value) is int and low <= value <= high
         case EnumType(cls) | IdentType(cls):
@@ -256,6 +262,10 @@ def _value(bits: int, declared: Type) -> Any:
             raise AssertionError("networks are laid out by rows")
         case _:
             assert_never(declared)
+
+
+forget_with_range(_record_bits.cache_clear)
+forget_with_range(_record.cache_clear)
 
 
 def _element(bits: int, array: Any, index: int, element: Type) -> Any:

@@ -30,6 +30,7 @@ from kmc.runtime.blocks import RowBatch, Successors, Words, rows_of_records
 from kmc.runtime.codec import decode_row, encode_row, hash_sum
 from kmc.runtime.container import container_of, parts_of
 from kmc.runtime.hashing import SECOND, WIDE_WORDS
+from kmc.runtime.kernel_errors import error_number
 from kmc.runtime.native_module import NativeModule, Target
 from kmc.runtime.object_cache import KernelCache, cached_object
 from kmc.runtime.schema import Schema, restored
@@ -100,6 +101,8 @@ class CompiledSpec:
         self.rules = rules
         self.is_final = is_final
         self.loops = dict(loops or {})
+        # The file and line of each check, in the process that compiled a spec with integers without bounds.
+        self.places: tuple[str, ...] = ()
         self._schema_data = schema
         self._llvm_ir = llvm_ir
         self._code = code
@@ -311,11 +314,6 @@ class CompiledSpec:
     def _call(self, name: str, memory: Sequence[NDArray[np.int64]], arguments: Sequence[int]) -> int:
         answer = self.module.call_at(name, [array.ctypes.data for array in memory], arguments)
         return answer - (1 << 64) if answer >> 63 else answer
-
-
-def error_number(answer: int) -> int:
-    """The number of the spec's error that a kernel's negative answer represents."""
-    return -16 - answer
 
 
 def _compressed(llvm_ir: str | bytes) -> bytes:

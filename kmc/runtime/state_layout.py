@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any, assert_never
 
 from kmc.errors import SpecError
+from kmc.lang.assumed_range import forget_with_range
 from kmc.lang.domains import describe, value_count
 from kmc.lang.records import Message
 from kmc.lang.types import (
@@ -348,3 +349,7 @@ def row_layout(state_class: RecordMeta) -> RowLayout:
     networks = {f: t for f, t in state_class.fields.items() if isinstance(t, MessageSetType | MessageBagType)}
     fixed = place_fields({f: t for f, t in state_class.fields.items() if f not in networks})
     return RowLayout(fixed, fixed.layout.words, tuple((f, network_layout(t)) for f, t in networks.items()))
+
+
+for _layouts in (layout_of, record_layout, union_layout, array_layout, network_layout, row_layout):
+    forget_with_range(_layouts.cache_clear)

@@ -135,6 +135,7 @@ def _planned(given: Mapping[str, Any]) -> dict[str, Any]:
             "findings": sample["findings"],
         },
         "forecast": asdict(growth),
+        **({"integers": sample["integers"]} if "integers" in sample else {}),
         "row_bytes": round(sample["rows_bytes"] / max(1, sample["distinct"]), 1),
         "expected_states": expected,
         "needs": [_needs(states, growth, sample, threads) for states in ([expected] if expected else _ends(growth))],
@@ -171,6 +172,8 @@ def _lines(estimate: Mapping[str, Any]) -> Iterator[str]:
         f"Sample: {sample['states']:,} states in {sample['levels']} levels, "
         f"{seconds_in_words(sample['seconds'])} on {sample['threads']} thread{'s' * (sample['threads'] != 1)}."
     )
+    if "integers" in estimate:
+        yield f"Integers without bounds: {estimate['integers']} holds those of the sample, and a check begins with it."
     if sample["findings"]:
         yield (
             f"A failure was found: a check ends there, with these {growth['states_low']:,} states, and shows its "

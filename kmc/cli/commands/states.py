@@ -26,6 +26,7 @@ from kmc.cli.text.progress import StatusLine
 from kmc.error_text import shown_path
 from kmc.errors import CommandLineError, ExitStatus, SystemFault
 from kmc.install_hint import install_command
+from kmc.lang.assumed_range import assuming
 from kmc.process import cpu_seconds, usable_cpus
 from kmc.reference.temporal.accepted_problem import accepted_problem
 
@@ -126,6 +127,7 @@ class Ways:
 def _written(
     kept: KeptStates, wanted_spec: str | None, run: Path, folder: Path, wanted: Wanted, ways: Ways, quiet: bool
 ) -> Written:
+    from kmc.engine.assumed_integers import range_of
     from kmc.engine.check_temporal import TemporalSearch
     from kmc.engine.compiled_model import compile_model
     from kmc.engine.files.run_directory import SPEC_DIGEST, refuse_changed
@@ -137,10 +139,11 @@ def _written(
     names = () if about.get("no_abstractions") else tuple(about.get("abstractions", ())) or None
     choice = AbstractionChoice(names, about.get("verify_abstractions", False))
     model = choose_model(spec, about["model"], about["sets"], about["deadlock"], None, choice).model.searched
-    compiled = compile_model(model, kept.fingerprint_bits)
     problem = accepted_problem(model)
-    # With temporal properties, other kernels made the same rows.
-    checked = compiled if problem is None else TemporalSearch(model, problem, kept.fingerprint_bits).compiled
+    with assuming(range_of(kept.digests)):
+        compiled = compile_model(model, kept.fingerprint_bits)
+        # With temporal properties, other kernels made the same rows.
+        checked = compiled if problem is None else TemporalSearch(model, problem, kept.fingerprint_bits).compiled
     refuse_changed(run, kept.digests, {SPEC_DIGEST: checked.spec.digest})
     refuse_unknown(compiled.spec, kept, wanted.columns)
     total = sum(kept.levels)

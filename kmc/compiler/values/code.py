@@ -13,6 +13,7 @@ from kmc.compiler.ir.nodes import Block, Break, Const, Expr, If, Let, Loop, Retu
 from kmc.compiler.ir.walk import assigned
 from kmc.errors import Span, SpecError
 from kmc.lang.tree import file_of
+from kmc.runtime.kernel_errors import ERROR_BASE, RangeEnd
 from kmc.spec.places import span_of
 
 
@@ -40,10 +41,10 @@ Origin: TypeAlias = ast.AST
 Draft: TypeAlias = "list[Stmt | Branch | Nest | Draft]"
 """Statements being written. A nested draft can be filled in until `flat` is called."""
 
-_PARAMETERS = frozenset(["limit", "pos", "count", "index"])
+Check: TypeAlias = "tuple[Origin, str]"
+"""The part of a spec in which a kernel may stop, and the path of its file."""
 
-ERROR_BASE = 16
-"""A kernel that returns -(ERROR_BASE + n) stopped at check number n."""
+_PARAMETERS = frozenset(["limit", "pos", "count", "index"])
 
 
 class Code:
@@ -51,7 +52,7 @@ class Code:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self.checks: list[Origin] = []
+        self.checks: list[Check] = []
         self._draft: Draft = []
         self._fresh = 0
         self.forgiving = False
@@ -108,7 +109,7 @@ class Code:
             # First with the names of the first body, so that code and checks can be compared; then with its own.
             last, made = self._fresh, self.checks[checks:]
             self._fresh, self.checks[checks:] = first, []
-            seen = flat(self.capture(body)), tuple(map(id, self.checks[checks:]))
+            seen = flat(self.capture(body)), tuple(id(node) for node, _ in self.checks[checks:])
             self._fresh, self.checks[checks:] = last, made
             if seen not in drafts:
                 drafts[seen] = self.capture(body)
@@ -142,19 +143,20 @@ class Code:
         done = If(negate(binary("slt", Var(name), stop)), (Break(label),))
         self.loop(label, [done, inner, Let(name, add(Var(name), ONE))])
 
-    def check(self, condition: Expr, node: Origin) -> None:
+    def check(self, condition: Expr, node: Origin, assumed: RangeEnd | None = None) -> None:
         """Stop the kernel unless `condition` holds; the interpreter then reports the error.
 
-        A kernel that does not answer errors answers 0 there.
+        A kernel that does not answer errors answers 0 there. If the condition is only `assumed` of the spec, every
+        kernel answers, and the search starts again with another range.
         """
         if isinstance(condition, Const) and condition.value:
             return
-        if not self.answers_errors:
+        if not self.answers_errors and assumed is None:
             self.branch(condition, [], [Return(ZERO)])
             return
-        index = len(self.checks)
-        self.checks.append(node)
-        self.branch(condition, [], [Return(Const(-(ERROR_BASE + index)))])
+        number = len(self.checks) + (0 if assumed is None else assumed.value)
+        self.checks.append((node, file_of(node) or self.path))
+        self.branch(condition, [], [Return(Const(-(ERROR_BASE + number)))])
 
     def statements(self) -> tuple[Stmt, ...]:
         """Everything that was emitted; if `forgiving`, after an assignment of 0 to every variable.
@@ -202,4 +204,4 @@ def flat(draft: Draft) -> tuple[Stmt, ...]:
     return tuple(result)
 
 
-__all__ = ["ERROR_BASE", "ONE", "ZERO", "Code", "Draft", "flat"]
+__all__ = ["ERROR_BASE", "ONE", "ZERO", "Check", "Code", "Draft", "flat"]

@@ -37,6 +37,7 @@ from kmc.lang.types import (
     Type,
     UnionType,
 )
+from kmc.runtime.kernel_errors import assumed_ends
 from kmc.runtime.state_layout import (
     ArrayLayout,
     Place,
@@ -271,8 +272,8 @@ def pack(code: Code, value: Value, declared: Type, node: Origin) -> Words:
     match declared:
         case BoolType() if isinstance(value, Bool):
             return (value.code,)
-        case IntType(low, high):
-            return (_pack_int(code, value, low, high, node),)
+        case IntType():
+            return (_pack_int(code, value, declared, node),)
         case EnumType(cls) | IdentType(cls):
             value = unwrap(code, value, node)
             if isinstance(value, Sym) and value.cls is cls:
@@ -340,15 +341,15 @@ def _pack_set(code: Code, value: Packed | Stored, declared: SetType | PairType, 
     return x.place_at(mask, above) if above > 0 else mask
 
 
-def _pack_int(code: Code, value: Value, low: int, high: int, node: Origin) -> Expr:
-    value = unwrap(code, value, node)
+def _pack_int(code: Code, value: Value, declared: IntType, node: Origin) -> Expr:
+    value, (below, above) = unwrap(code, value, node), assumed_ends(declared)
     if not isinstance(value, Num):
-        code.refuse(node, f"this value as {low}..{high}")
-    if value.low < low:
-        code.check(x.binary("sle", Const(low), value.code), node)
-    if value.high > high:
-        code.check(x.binary("sle", value.code, Const(high)), node)
-    return x.sub(value.code, Const(low))
+        code.refuse(node, f"this value as {describe(declared)}")
+    if value.low < declared.low:
+        code.check(x.binary("sle", Const(declared.low), value.code), node, below)
+    if value.high > declared.high:
+        code.check(x.binary("sle", value.code, Const(declared.high)), node, above)
+    return x.sub(value.code, Const(declared.low))
 
 
 def pack_union(code: Code, value: Value, declared: UnionType | RecordType, node: Origin) -> Words:
@@ -466,10 +467,8 @@ def _item_if(code: Code, here: Expr, item: Value, declared: SeqType, node: Origi
 def make_seq(code: Code, declared: SeqType, length: Expr, items: list[Value], node: Origin) -> Words:
     """A sequence of this length; elements beyond it must be 0 already."""
     array = array_of(declared)
-    pieces: list[tuple[Place, int, Words]] = [(Place(0, 0), array.head_bits, (length,))]
-    for index, item in enumerate(items):
-        pieces.append((array.place(index), array.element.bits, pack(code, item, declared.element, node)))
-    return combine(array.layout.words, pieces)
+    pieces = [(array.place(k), array.element.bits, pack(code, i, declared.element, node)) for k, i in enumerate(items)]
+    return combine(array.layout.words, [(Place(0, 0), array.head_bits, (length,)), *pieces])
 
 
 def _pack_update(code: Code, value: MapUpdate, declared: MapType, node: Origin) -> Words:

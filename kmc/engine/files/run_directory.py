@@ -52,6 +52,9 @@ class ManifestCopy(Protocol):
     def publish(self, files: Mapping[str, str]) -> None:
         """Write the texts of a result there, by name."""
 
+    def restart(self) -> None:
+        """Remove all levels that were saved, since the search begins again."""
+
     def keep(self) -> None:
         """End the run, so that nothing can be resumed, and keep its files."""
 
@@ -141,6 +144,19 @@ class RunDirectory:
             self._files.write(NAME, self.manifest.as_bytes())
             return
         refuse_changed(self.path, self.manifest.digests, digests)
+
+    def restart(self) -> None:
+        """Remove the levels that were saved, the manifest first, since the search begins again with other rows."""
+        if self.copy is not None:
+            self.copy.restart()
+        self.resumed = False
+        # With the digests, so that the run can be resumed before the new search has written its own.
+        self.manifest = RunManifest(self.manifest.about, self.manifest.digests, self.manifest.fingerprint_bits)
+        self._files.replace(NAME, self.manifest.as_bytes())
+        for file in self._written.values():
+            file.close()
+        self._written, self._level_files = {}, frozenset()
+        self.clean()
 
     @property
     def free_bytes(self) -> int:

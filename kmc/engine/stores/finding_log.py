@@ -17,6 +17,7 @@ from kmc.engine.layout.frontier import UNSIGNED
 from kmc.engine.layout.kernel_interface import error_number
 from kmc.engine.layout.search_outcome import FindingKind, SearchFinding
 from kmc.engine.native.memory import Words
+from kmc.runtime.kernel_errors import require_assumed
 
 _OF_SOURCE = (r.EXPAND_ERROR, r.NO_SUCCESSOR)
 _ERRORS = (r.EXPAND_ERROR, r.CHECK_ERROR)
@@ -35,7 +36,10 @@ class FindingLog:
         self.found_any = False
 
     def add(self, level: int, logs: Iterable[Words]) -> None:
-        """Add the records of the threads from expanding `level` (0: the initial states were checked)."""
+        """Add the records of the threads from expanding `level` (0: the initial states were checked).
+
+        Raises AssumedRangeLeft where an integer left the range that the kernels assume.
+        """
         entries = np.unique(np.concatenate(list(logs))[:, : r.FindingEntry.source + 1], axis=0)
         findings = {self._finding(level, entry) for entry in entries.tolist()}
         if not findings:
@@ -49,6 +53,8 @@ class FindingLog:
 
     def _finding(self, level: int, entry: list[int]) -> SearchFinding:
         kind, value, fingerprint, rank, source = entry
+        if kind in _ERRORS:
+            require_assumed(error_number(value))
         return SearchFinding(
             kind=FindingKind(r.INVARIANT if kind == r.UNSTORED_INVARIANT else kind),
             level=max(level, 1) if kind in _OF_SOURCE else level + 1,

@@ -52,7 +52,6 @@ IMPORT_ADVICE = {
 }
 """The advice for an import from these modules."""
 PYTHON_TYPES = {
-    "int": "write Int(least, greatest)",
     "bool": "write Bool",
     "set": "write Set[...]",
     "frozenset": "write Set[...]",

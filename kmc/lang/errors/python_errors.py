@@ -140,6 +140,8 @@ def _no_members(kind: str) -> tuple[str, str | None]:
             f"{kind_of_class(kind)} has no members to go through",
             "write range(1, N + 1) for the numbers of Int(1, N)",
         )
+    if kind == "type":
+        return "int has no members to go through: it has no bounds", "write range(...) with its ends"
     return _ITERABLE(kind)
 
 

@@ -234,6 +234,15 @@ class RunInStorage(StoredRun):
         is_manifest, is_owner = _MANIFEST.fullmatch(name), _OWNER.fullmatch(name)
         return (is_manifest is not None and name < manifest) or (is_owner is not None and name < self._owner.name)
 
+    def restart(self) -> None:
+        """See `ManifestCopy`. Files of the new search have other names, so that no cache confuses them."""
+        self.require_owned()
+        control = self.control.names()
+        self.control.remove(name for name in control if _MANIFEST.fullmatch(name))
+        self.control.remove(filter(is_level_file, control))
+        self._level_files = frozenset()
+        self.store.remove(self.store.names())
+
     def publish(self, files: Mapping[str, str]) -> None:
         """See `ManifestCopy`."""
         self.require_owned()

@@ -49,6 +49,7 @@ TOPICS = (
             Construct("CONSTANT Server", 'Server = constant("Server", IdentSet(symmetric=True), "the voters")'),
             Construct("ASSUME N > 1", "spec.assume(N > 1)"),
             "Int",
+            Construct("Int, Nat", "int"),
             Construct("BOOLEAN", "Bool"),
             Construct("{Follower, Leader}", "class Role(Enum):\n    FOLLOWER, LEADER = range(2)"),
             Construct("[role : Role, epoch : 0..3]", "class Node(Record):\n    role: Role\n    epoch: Int(0, 3)"),
@@ -64,7 +65,7 @@ TOPICS = (
             "MessageBag",
             "spawned",
         ),
-        "Every variable is a field of `class State(Record)`, and every field has a type with bounds.",
+        "Every variable is a field of `class State(Record)`, and every field has a type; only `int` has no bounds.",
     ),
     Topic(
         "Initial states, actions and choices",

@@ -1,0 +1,125 @@
+"""The range that compiled code assumes of integers without declared bounds: `int` in the annotations of a spec.
+
+Invariant: a value outside of the range ends compiled code with an error of its own, and is never wrapped; the search
+then starts again with a wider range (`kmc.engine.assumed_integers`). The interpreter has no range, so the range changes
+neither a verdict nor a count. It is the same for all integers of a process: then all of them have one type, and a value
+moves from one variable to another without a conversion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from threading import RLock
+
+INT_MAX = 1 << 61
+"""The largest integer without declared bounds, and the negative of the least. Differences of two fit a word."""
+
+_BITS_ADDED = 4
+_BITS_OF_ROOM = 2
+_BITS_MIN = 4
+
+
+@dataclass(frozen=True, slots=True)
+class AssumedRange:
+    """The integers from `low`, which is 0 or negative, to `high`, which is positive, both included."""
+
+    low: int
+    high: int
+
+    def with_room_for(self, value: int) -> AssumedRange:
+        """The least wider range that has room beyond `value`."""
+        if value < 0:
+            return AssumedRange(min(self.low, -_capped(_power_beyond(-value))), self.high)
+        return AssumedRange(self.low, max(self.high, _capped(_power_beyond(value) - 1)))
+
+    def lowered(self) -> AssumedRange:
+        """A range with 16 times as many negative integers, or the first ones."""
+        return AssumedRange(-_capped(max(-self.low, 1) << _BITS_ADDED), self.high)
+
+    def raised(self) -> AssumedRange:
+        """A range with 16 times as many positive integers."""
+        return AssumedRange(self.low, _capped(((self.high + 1) << _BITS_ADDED) - 1))
+
+    def __str__(self) -> str:
+        return f"{self.low}..{self.high}"
+
+    @classmethod
+    def parsed(cls, text: str) -> AssumedRange | None:
+        """The range that was written as a text; None for any other text."""
+        try:
+            low, high = map(int, text.split(".."))
+        except ValueError:
+            return None
+        return cls(low, high) if -INT_MAX <= low <= 0 < high <= INT_MAX else None
+
+
+def _power_beyond(size: int) -> int:
+    return 1 << max(_BITS_MIN, size.bit_length() + _BITS_OF_ROOM)
+
+
+def _capped(size: int) -> int:
+    return min(size, INT_MAX)
+
+
+WIDEST = AssumedRange(-INT_MAX, INT_MAX)
+"""All integers without declared bounds; compiled code has this range where nothing else was assumed."""
+
+NARROWEST = AssumedRange(0, (1 << _BITS_MIN) - 1)
+"""The range of a spec whose integers are small and never negative."""
+
+
+class AssumedRangeLeft(Exception):
+    """The end of a search in which an integer left the range, below or above.
+
+    `value` is the integer, or `check` the number of the check that failed; `place` is a file of the spec with a line.
+    """
+
+    def __init__(self, *, below: bool, value: int | None = None, check: int | None = None, place: str = "") -> None:
+        super().__init__(below, value)
+        self.below = below
+        self.value = value
+        self.check = check
+        self.place = place
+
+
+class _Assumption:
+    """The range that holds now. One thread at a time has a range of its own."""
+
+    def __init__(self) -> None:
+        self.range = WIDEST
+        self.lock = RLock()
+        self.dependents: list[Callable[[], None]] = []
+
+    def change(self, assumed: AssumedRange) -> None:
+        """Make `assumed` the range that holds, and forget what was computed with another one."""
+        if assumed != self.range:
+            self.range = assumed
+            for forget in self.dependents:
+                forget()
+
+
+_NOW = _Assumption()
+
+
+def assumed_range() -> AssumedRange:
+    """The range that holds now."""
+    return _NOW.range
+
+
+def forget_with_range(forget: Callable[[], None]) -> None:
+    """Call `forget`, the clearing of a cache, whenever another range holds."""
+    _NOW.dependents.append(forget)
+
+
+@contextmanager
+def assuming(assumed: AssumedRange) -> Iterator[None]:
+    """Let a range hold in the body, and the one before it afterwards; other threads that want one wait."""
+    with _NOW.lock:
+        before = _NOW.range
+        _NOW.change(assumed)
+        try:
+            yield
+        finally:
+            _NOW.change(before)
