@@ -1,7 +1,6 @@
 """`kmc check SPEC --all`: the models that are checked, the result of each, and the reports.
 
-Results are asserted as data. tests/data/results/all_models.txt has the text of each kind of result, and
-KMC_UPDATE_GOLDEN=1 writes it. The checks run in this process, except in tests about processes.
+KMC_UPDATE_GOLDEN=1 writes tests/data/results/all_models.txt. Checks run in this process, but for tests of processes.
 """
 
 from __future__ import annotations
