@@ -12,6 +12,8 @@ import hashlib
 import linecache
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from types import CodeType
 from typing import Any, TypeAlias, assert_never
 
 from kmc.compiler.ir.nodes import (
@@ -88,8 +90,7 @@ class PythonModule:
 def emit_python(module: Module) -> PythonModule:
     """The Python functions of a module; InternalError (KMC91x) when it is not well-formed."""
     verify(module)
-    source = "\n\n".join(_PythonWriter(function).text() for function in module.functions)
-    filename = f"<kernels {hashlib.sha256(source.encode()).hexdigest()[:16]}>"
+    texts = [_PythonWriter(function).text() for function in module.functions]
     namespace: dict[str, Any] = {
         "M": WORD_MASK,
         "S": _SIGN_BIT,
@@ -100,11 +101,19 @@ def emit_python(module: Module) -> PythonModule:
         "matches": _matches,
         "copy": _copy,
     }
-    linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
-    # The text was made from verified IR a few lines above, and Python runs nothing but text.
-    exec(compile(source, filename, "exec"), namespace)
+    for text in texts:
+        # The text was made from verified IR a few lines above, and Python runs nothing but text.
+        exec(_compiled(text), namespace)
     kernels = {name: namespace[f"k_{name}"] for name in (function.name for function in module.functions)}
-    return PythonModule(source, {name: kernel for name, kernel in kernels.items() if callable(kernel)})
+    return PythonModule("\n\n".join(texts), {name: kernel for name, kernel in kernels.items() if callable(kernel)})
+
+
+@lru_cache(maxsize=256)
+def _compiled(text: str) -> CodeType:
+    """Return the code of one function; modules that differ in one function share that of the others."""
+    filename = f"<kernel {hashlib.sha256(text.encode()).hexdigest()[:16]}>"
+    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+    return compile(text, filename, "exec")
 
 
 def _cttz(word: int) -> int:
