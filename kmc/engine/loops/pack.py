@@ -88,7 +88,7 @@ def write_codes(codes: int, count: int, changed: int, out: Address) -> None:
             store_some_codes(behind, codes + FEW_CODES * f.UNIT_BYTES, rest)
     else:
         for _ in range(FEW_CHANGES):
-            # Once no bit is left, the last code of the group is written, which nobody reads.
+            # Once no bit is left, the last code of the group is written: nothing reads it.
             store_anywhere(out, load_code(codes, lowest(changed | -1 << GROUP - 1)))
             out = Address(out + f.UNIT_BYTES)
             changed &= changed - 1
