@@ -189,12 +189,14 @@ class _Rewriter(ast.NodeTransformer):
         return node
 
     def visit_For(self, node: ast.For) -> ast.For:
+        is_guarded = not _only_chooses(node.body)
         self.generic_visit(node)
         match node:
             case ast.For(target=ast.Tuple() | ast.List() as target, iter=ast.Call(func=ast.Name())):
                 node.target, apart = _taken_apart(target)
                 node.body = [*apart, *node.body]
-        node.body = [_guarded(node.body, node, ast.Continue())]
+        if is_guarded:
+            node.body = [_guarded(node.body, node, ast.Continue())]
         return node
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
@@ -229,6 +231,31 @@ def _typed(annotated: ast.AnnAssign | ast.arg, what: str) -> None:
         read = _call("__kmc_type__", annotation, annotation)
         read.args.append(ast.copy_location(ast.Constant(what), annotation))
         annotated.annotation = read
+
+
+def _only_chooses(body: list[ast.stmt]) -> bool:
+    """Whether the body of a choice is nothing but another choice, from a collection that no `require` is part of.
+
+    The inner choice ends quietly by itself. Python allows 20 blocks inside of each other, and each guard is one.
+    """
+    match body:
+        case [ast.For(target=ast.Name(), iter=whole)]:
+            return all(_is_written_out(part) for part in ast.walk(whole))
+        case _:
+            return False
+
+
+def _is_written_out(node: ast.AST) -> bool:
+    """Whether a part of an expression calls nothing of the spec; a field of a record may be a function of its own."""
+    match node:
+        case ast.Call(func=ast.Name(id="range" | "set")):
+            return True
+        case ast.Attribute(value=ast.Name(id=name)):
+            return name[:1].isupper()
+        case ast.Call() | ast.Attribute():
+            return False
+        case _:
+            return True
 
 
 def _guarded(body: list[ast.stmt], at: ast.stmt, otherwise: ast.stmt) -> ast.stmt:

@@ -17,7 +17,7 @@ from kmc.compiler.lowering.map_operations import subscript
 from kmc.compiler.lowering.membership import may_be, member, same, subset
 from kmc.compiler.lowering.sequences import between, is_sequence, joined, position
 from kmc.compiler.values.code import Origin, flat
-from kmc.compiler.values.packing import collection, field, is_none, pack, unwrap
+from kmc.compiler.values.packing import collection, field, is_none, pack
 from kmc.compiler.values.scope import Scope, python_value
 from kmc.compiler.values.value import (
     Bool,
@@ -159,6 +159,7 @@ def _comparison(low: Lowering, operator: ast.cmpop, left: Value, right: Value, n
     if isinstance(left, Several) and isinstance(right, Several):
         return _order_of_tuples(low, operator, left.items, right.items, node)
     first, second = (collection(low.code, value, node, SetType) for value in (left, right))
+    first, second = (collection(low.code, value, node, IntType) for value in (first, second))
     if not isinstance(first, Num) and not isinstance(second, Num):
         return subset(low, operator, first, second, node)
     if not isinstance(first, Num) or not isinstance(second, Num):
@@ -228,7 +229,7 @@ def _unary(low: Lowering, node: ast.UnaryOp, scope: Scope) -> Value:
     value = low.evaluate(node.operand, scope)
     if isinstance(node.op, ast.Not):
         return Bool(x.negate(low.truth(value, node.operand)))
-    value = unwrap(low.code, value, node)
+    value = collection(low.code, value, node, IntType)
     if isinstance(node.op, ast.USub) and isinstance(value, Num):
         return Num(x.sub(x.ZERO, value.code), -value.high, -value.low)
     if isinstance(node.op, ast.UAdd) and isinstance(value, Num):
@@ -243,6 +244,7 @@ def _bin_op(low: Lowering, node: ast.BinOp, scope: Scope) -> Value:
         if is_sequence(first) and is_sequence(second):
             return joined(low, first, second, node)
     left, right = (materialize(low, collection(low.code, value, node, SetType), node) for value in (left, right))
+    left, right = (collection(low.code, value, node, IntType) for value in (left, right))
     if isinstance(left, Num) and isinstance(right, Num):
         return in_range(low, _arithmetic(low, node, left, right), node)
     if isinstance(left, Num | Bool) and isinstance(right, Num | Bool):

@@ -9,7 +9,7 @@ from typing import Any
 
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Break, Const, Expr, Intrinsic, Let, Var
-from kmc.compiler.lowering.arithmetic import in_range
+from kmc.compiler.lowering.arithmetic import NUMBER_MAX, in_range
 from kmc.compiler.lowering.context import Lowering
 from kmc.compiler.lowering.folds import folded
 from kmc.compiler.lowering.iteration import (
@@ -302,6 +302,9 @@ def _accumulated(low: Lowering, whole: Value, node: Origin, *, product: bool) ->
         if product:
             most = max(abs(item.low), abs(item.high), 1) ** min(rounds, 64) * bounds[1]
             bounds[:] = [-most if item.low < 0 or bounds[0] < 0 else 0, most]
+            if most > NUMBER_MAX and bounds[0] >= 0:
+                item = _keep_in_range(low, Var(total), item, node)
+                bounds[1] = NUMBER_MAX
         else:
             bounds[:] = [bounds[0] + rounds * min(item.low, 0), bounds[1] + rounds * max(item.high, 0)]
         low.code.emit(Let(total, x.binary("mul" if product else "add", Var(total), item.code)))
@@ -310,6 +313,14 @@ def _accumulated(low: Lowering, whole: Value, node: Origin, *, product: bool) ->
     result = in_range(low, Num(Var(total), *bounds), node)
     assert isinstance(result, Num)
     return result
+
+
+def _keep_in_range(low: Lowering, total: Expr, item: Num, node: Origin) -> Num:
+    """A factor of a product that might grow beyond the numbers of compiled code; a check that it does not."""
+    factor = low.code.keep(item.code)
+    divisor = low.code.keep(x.select(x.eq(factor, x.ZERO), x.ONE, factor))
+    low.code.check(x.binary("sle", total, x.binary("udiv", Const(NUMBER_MAX), divisor)), node)
+    return Num(factor, item.low, item.high)
 
 
 def _fold(low: Lowering, given: Arguments, node: ast.Call) -> Value:

@@ -177,13 +177,13 @@ def unwrap(code: Code, value: Value, node: Origin) -> Value:
 def collection(code: Code, value: Value, node: Origin, kinds: type[Type] | None = None) -> Value:
     """`unwrap`; of a union of several alternatives, its only set, sequence or map, with a check that it is that.
 
-    If `kinds` is given, only types of that class count.
+    If `kinds` is given, its only type of that class, which may be that of integers.
     """
     value = unwrap(code, value, node)
     if not (isinstance(value, Packed | Stored) and isinstance(value.type, UnionType)):
         return value
-    found = [kind for kind in value.type.alternatives if is_collection_type(kind)]
-    found = [kind for kind in found if kinds is None or isinstance(kind, kinds)]
+    kept = is_collection_type if kinds is None else lambda kind: isinstance(kind, kinds)
+    found = [kind for kind in value.type.alternatives if kept(kind)]
     return _narrowed(code, value, found[0], node) if len(found) == 1 else value
 
 

@@ -122,21 +122,30 @@ def choose(
         case SetEnumerationExpr(items=(only,)) if is_statement and _is_plain(t.constant(*head(only, inner))):
             return ChosenElement(Delayed(only, inner), ())
         case SetFilterExpr() if not node.range.is_pattern:
-            chosen = choose(t, node.range.domain, inner, name)
+            chosen = choose(t, node.range.domain, inner, name, is_statement=is_statement)
             if chosen is None:
                 return None
             body = inner.bind(((node.range.bindings[0], chosen.entry),))
             test, found = guard(t, node.condition, body)
             return ChosenElement(_narrowed(chosen.entry, found), (*chosen.clauses, Clause(f"if {test}")))
         case ProductExpr():
-            return _taken_apart(t, node.sets, inner, name, lambda reads: TupleExpr(place=node.place, items=reads))
+            return _taken_apart(
+                t,
+                node.sets,
+                inner,
+                name,
+                lambda reads: TupleExpr(place=node.place, items=reads),
+                is_statement=is_statement,
+            )
         case RecordSetExpr():
             fields = [field for field, _ in node.fields]
 
             def record(reads: tuple[Expression, ...]) -> Expression:
                 return RecordExpr(place=node.place, fields=tuple(zip(fields, reads, strict=True)))
 
-            return _taken_apart(t, [values for _, values in node.fields], inner, name, record)
+            return _taken_apart(
+                t, [values for _, values in node.fields], inner, name, record, is_statement=is_statement
+            )
         case FunctionSetExpr():
             return _function(t, node, inner, name, is_statement=is_statement)
     source, shape = iterable(t, node, inner)
@@ -160,12 +169,14 @@ def _taken_apart(
     scope: TranslationScope,
     name: str,
     build: Callable[[tuple[Expression, ...]], Expression],
+    *,
+    is_statement: bool,
 ) -> ChosenElement | None:
     """Choose every part by itself; the whole is an expression over them."""
     pairs: list[tuple[NameBinding, Entry]] = []
     clauses: list[Clause] = []
     for index, part in enumerate(sets, start=1):
-        chosen = choose(t, part, scope, f"{name}{index}")
+        chosen = choose(t, part, scope, f"{name}{index}", is_statement=is_statement)
         if chosen is None:
             return None
         pairs.append((NameBinding(f"{name}{index}", part.place), chosen.entry))
@@ -176,7 +187,7 @@ def _taken_apart(
 
 def _is_plain(value: Value | None) -> bool:
     """Return whether a constant is known that no symmetry permutes."""
-    return isinstance(value, int | str | TlaBoolean)
+    return isinstance(value, int | str | TlaBoolean) or value == frozenset()
 
 
 def _function(

@@ -14,10 +14,6 @@ _FUNCTIONS = {
     """Return a value that TLA+ defines only under a condition."""
     assert is_defined
     return value''',
-    "limited": '''def limited(number, most):
-    """Return a number that is far below its limit, so that a product of several is exact."""
-    assert number <= most
-    return min(number, most)''',
     "count_of": '''def count_of(bag, message):
     """TLA+: bag[message]."""
     assert message in bag

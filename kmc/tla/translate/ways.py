@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from kmc.errors import SpecError
 from kmc.tla.resolved.nodes import (
     BuiltinExpr,
     ConjunctionExpr,
@@ -18,14 +17,11 @@ from kmc.tla.resolved.nodes import (
     IfExpr,
     QuantifiedExpr,
 )
-from kmc.tla.shapes.shape import NOTHING, AtomShape
-from kmc.tla.translate.iteration import iterable, loops
+from kmc.tla.translate.iteration import loops
 from kmc.tla.translate.narrowing import guard, operand
 from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import TranslationScope, head
 from kmc.tla.translate.translation import Translation
-
-_BITS, _FACTORS = 60, 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,17 +73,4 @@ class WayCounter:
         ways = self.ways(node.body, inside[0])
         if node.kind == "\\E":
             return f"sum({ways} {inside[1]})"
-        most = self._factor_max(node, scope)
-        # Compiled code multiplies numbers only if it knows that the product stays below 2**62.
-        return f"product(limited({ways}, {most}) {inside[1]})"
-
-    def _factor_max(self, node: QuantifiedExpr, scope: TranslationScope) -> int:
-        """Return a bound of the ways for each element, so that their product stays below 2**60."""
-        factors = 1
-        for bound in node.ranges:
-            try:
-                _, shape = iterable(self.t, bound.domain, scope)
-            except SpecError:
-                shape = NOTHING
-            factors *= len(shape.atoms) if isinstance(shape, AtomShape) else _FACTORS
-        return (1 << max(_BITS // max(factors, 1), 1)) - 1
+        return f"product({ways} {inside[1]})"
