@@ -132,7 +132,7 @@ class ExpressionResolver(ReferenceResolver):
                 return FunctionConstructorExpr(ranges, self.expression(body, inner), place=place)
             case FairnessSyntax(kind=kind, subscript=subscript, action=action):
                 parts = self.expression(subscript, scope), self.expression(action, scope)
-                return FairnessExpr(kind, *parts, place=place)
+                return FairnessExpr(kind, *parts, scope.context.all_stand_ins(), place=place)
             case SubscriptedSyntax(kind=kind, action=action, subscript=subscript):
                 parts = self.expression(action, scope), self.expression(subscript, scope)
                 return BoxActionExpr(*parts, place=place) if kind == "[" else AngleActionExpr(*parts, place=place)

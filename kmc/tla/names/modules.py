@@ -186,7 +186,7 @@ class ModuleResolver(ExpressionResolver):
 
     def _variable(self, name: ParameterSyntax, scope: NameScope) -> Entity:
         if scope.context is not self._root_context:
-            return self._substituted(name, scope)
+            return self._standing_in(name, self._substituted(name, scope), scope)
         entity = VariableEntity(name.name, len(self.variables), name.place)
         self.variables.append(entity)
         return entity
@@ -351,6 +351,21 @@ class ModuleResolver(ExpressionResolver):
         if entity is not None:
             return self._fitting(entity, name, given.place)
         return self._substituted_definition(name, given, scope)
+
+    def _standing_in(self, name: ParameterSyntax, found: Entity, scope: NameScope) -> Entity:
+        """Return a definition that stands for a variable of an instance, if that is not a variable of the model."""
+        context = scope.context
+        if not isinstance(found, DefinitionEntity):
+            return found
+        if found.context is not context or found.syntax is not None:  # a name: it may be that of other things too
+            value = self.apply_definition(found, {}, (), name.place)
+            found = DefinitionEntity(name.name, (), name.place, scope.module, scope)
+            found.definition = self._new_definition(found)
+            self._complete(found.definition, value, context)
+            found.state = "complete"
+        if found.definition is not None and found.definition.level:
+            context.stand_ins.append(found.definition)
+        return found
 
     @staticmethod
     def _fitting(entity: Entity, name: ParameterSyntax, place: Span) -> Entity:

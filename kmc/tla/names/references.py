@@ -7,6 +7,7 @@ them on, and one from outside, `I(e)!Op(a)`, gives them their values.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import replace
 
 from kmc.errors import Span, SpecError
 from kmc.near_words import nearest
@@ -151,7 +152,10 @@ class ReferenceResolver(ABC):
                 resolved = self.arguments(entity.name, entity.profile, arguments, scope, place)
                 return self.apply_definition(entity, explicit, resolved, place)
             case BuiltinOperator(name=name, profile=profile):
-                return builtin(entity, self.arguments(name, profile, arguments, scope, place), place)
+                made = builtin(entity, self.arguments(name, profile, arguments, scope, place), place)
+                if isinstance(made, EnabledExpr):
+                    return replace(made, stand_ins=scope.context.all_stand_ins())
+                return made
 
     def apply_definition(
         self, entity: DefinitionEntity, explicit: Explicit, arguments: tuple[Argument, ...], place: Span

@@ -36,6 +36,13 @@ class InstanceContext:
     place: Span | None = None
     modules: dict[str, NameScope] = field(default_factory=dict)
     """The scopes of the modules that were resolved in this instance, by name: what is extended twice is one module."""
+    stand_ins: list[OperatorDefinition] = field(default_factory=list)
+    """The definitions that stand for its variables, where these are not variables of the model."""
+
+    def all_stand_ins(self) -> tuple[OperatorDefinition, ...]:
+        """Return the definitions that stand for variables in this instance and in those around it."""
+        around = self.outer.context.all_stand_ins() if self.outer is not None else ()
+        return (*self.stand_ins, *around)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

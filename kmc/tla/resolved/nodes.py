@@ -353,9 +353,10 @@ class UnchangedExpr(Node):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EnabledExpr(Node):
-    """ENABLED A."""
+    """ENABLED A; `stand_ins` are the definitions that stand for variables of the instance in which it is written."""
 
     action: Expression
+    stand_ins: tuple[OperatorDefinition, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -398,11 +399,12 @@ class LeadsToExpr(Node):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FairnessExpr(Node):
-    """`WF_v(A)` or `SF_v(A)`."""
+    """`WF_v(A)` or `SF_v(A)`; `stand_ins` as those of ENABLED."""
 
     kind: Literal["WF", "SF"]
     subscript: Expression
     action: Expression
+    stand_ins: tuple[OperatorDefinition, ...] = ()
 
 
 Expression: TypeAlias = (

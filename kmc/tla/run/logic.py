@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from kmc.errors import Span
 from kmc.tla.resolved.nodes import Argument, BoundRange, CaseExpr, EnabledExpr, QuantifiedExpr
+from kmc.tla.resolved.own_variables import with_own_variables
 from kmc.tla.run.closures import primed_mode
 from kmc.tla.run.compiling import NodeCompiler
 from kmc.tla.run.frames import NEXT, STATE, Code, Frame, Listing, PartialState, Test
@@ -196,8 +197,9 @@ def _found(_: PartialState) -> None:
 
 def enabled(compiler: NodeCompiler, node: EnabledExpr, scope: RunScope) -> Test:
     """Compile ENABLED: whether enumerating the action finds a successor."""
-    run = compiler.act(node.action, scope.in_mode(scope.mode.of_enabled()))
-    size = len(compiler.variables)
+    action, own = with_own_variables(node, len(compiler.variables))
+    run = compiler.act(action, scope.in_mode(scope.mode.of_enabled()))
+    size = len(compiler.variables) + len(own)
     primed = scope.mode.primed
 
     def test(frame: Frame) -> bool:

@@ -213,7 +213,7 @@ class FormulaReader:
     def _fair(self, expression: FairnessExpr, scope: TemporalScope) -> Fair:
         action, subscript, place = expression.action, expression.subscript, expression.place
         step = AngleActionExpr(action=action, subscript=subscript, place=place)
-        possible = EnabledExpr(action=step, place=place)
+        possible = EnabledExpr(action=step, stand_ins=expression.stand_ins, place=place)
         text = self._texts.text(action, scope)
         key = (FairnessExpr, self._closing.key(action, scope), self._closing.key(subscript, scope))
         enabled = ModuleStatePredicate(

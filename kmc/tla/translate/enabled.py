@@ -25,7 +25,8 @@ from kmc.tla.resolved.nodes import (
     UnchangedExpr,
     VariableExpr,
 )
-from kmc.tla.shapes.shape import BOOLEAN, Shape
+from kmc.tla.resolved.own_variables import with_own_variables
+from kmc.tla.shapes.shape import BOOLEAN, NOTHING, Shape
 from kmc.tla.translate.facts import Name
 from kmc.tla.translate.iteration import choose, loops
 from kmc.tla.translate.lazy import is_total
@@ -44,7 +45,8 @@ def enabled(t: Translation, node: EnabledExpr, scope: TranslationScope, want: Sh
     before = t.reading, t.assigned
     t.reading = StateReading.ACTION
     try:
-        return TypedSource(f"({_possible(t, [(node.action, scope)], {})})", BOOLEAN)
+        action, _ = with_own_variables(node, len(t.shapes))
+        return TypedSource(f"({_possible(t, [(action, scope)], {})})", BOOLEAN)
     finally:
         t.reading, t.assigned = before
 
@@ -124,7 +126,7 @@ def _assigning(
     index = _target(operand(node, 0), scope)
     if index is None or index in assigned:
         return _guarded(t, (node, scope), rest, assigned)
-    shape = t.shapes[index]
+    shape = t.shapes[index] if index < len(t.shapes) else NOTHING
     if node.operator == "=":
         code, is_defined = (
             t.value(operand(node, 1), scope, shape),
@@ -133,7 +135,8 @@ def _assigning(
         inner = _possible(t, rest, {**assigned, index: code})
         # TLC computes the value of a variable that nothing reads afterwards, and may stop there.
         return inner if is_defined else f"({code.source} == {code.source} and {inner})"
-    chosen = choose(t, operand(node, 1), scope, t.model.variables[index])
+    name = t.model.variables[index] if index < len(t.shapes) else "value"
+    chosen = choose(t, operand(node, 1), scope, name)
     if chosen is None:
         return "False"
     binding = NameBinding("chosen", node.place)

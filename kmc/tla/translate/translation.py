@@ -155,7 +155,9 @@ class Translation:
         return self.value(expression, scope, want).source
 
     def variable(self, index: int, place: Span) -> TypedSource:
-        """Read a variable as the place in the spec reads it."""
+        """Read a variable as the place in the spec reads it; those after the model's belong to an ENABLED."""
+        if index >= len(self.shapes):
+            return self._assigned(index, place)
         code = self.unchanged(index)
         if self.reading is StateReading.INITIAL:
             return self._assigned(index, place)
@@ -171,7 +173,8 @@ class Translation:
 
     def _assigned(self, index: int, place: Span) -> TypedSource:
         if index not in self.assigned:
-            raise refusal(f"reading {self.model.variables[index]} before it is assigned", place)
+            name = self.model.variables[index] if index < len(self.shapes) else "a variable of an instance"
+            raise refusal(f"reading {name} before it is assigned", place)
         code = self.assigned[index]
         return code if code is not None else self.unchanged(index)
 
