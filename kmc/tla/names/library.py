@@ -1,12 +1,14 @@
 """Modules by name: found in folders, parsed once, and what each of them declares.
 
 A module is looked for in the folder of the root module, then in the directories of the caller, then in those of the
-environment variable TLA_PATH. Standard modules are never looked for, as TLC replaces them wherever they are.
+environment variable TLA_PATH, and at last behind the root module in its file. Standard modules are never looked for, as
+TLC replaces them wherever they are.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -34,6 +36,7 @@ class ModuleLibrary:
     def __init__(self, root: Path, library: Sequence[Path]) -> None:
         self._folders = library_folders(root, library)
         self._modules: dict[str, ModuleSyntax] = {}
+        self._root_path = root
         self.files: list[str] = []
         self.root = self._read(root)
         if self.root.name != root.stem:
@@ -59,11 +62,25 @@ class ModuleLibrary:
                 module = self._read(path)
                 if module.name == name.text:
                     return module
+        behind = self._behind_root(name.text)
+        if behind is not None:
+            return behind
         near = nearest(name.text, (*STANDARD_MODULES, *_OWN_TEXTS, *self._names_in_folders()))
         hint = f"did you mean '{near}'?" if near is not None else "it is not a standard module"
         folders = ", ".join(str(folder) for folder in self._folders)
         help_line = f"{hint}; modules are looked for in {folders}; set {PATH_VARIABLE} to look in more folders"
         raise SpecError("KMC006", f"the module '{name.text}' was not found", name.place, help_line)
+
+    def _behind_root(self, name: str) -> ModuleSyntax | None:
+        """Return the module of a name in the file of the root module, found as TLC finds it; None if there is none."""
+        lines = self._root_path.read_text(encoding="utf-8").splitlines()
+        head = re.compile(rf"-----*\s*MODULE\s+{re.escape(name)}\s*----*")
+        begins = [at for at, line in enumerate(lines) if head.fullmatch(line)]
+        if not begins:
+            return None
+        end = next((at for at in range(begins[0], len(lines)) if lines[at].startswith("====")), len(lines) - 1)
+        # Blank lines before it keep the numbers of its lines.
+        return parse_module("\n" * begins[0] + "\n".join(lines[begins[0] : end + 1]), str(self._root_path))
 
     def _names_in_folders(self) -> Iterator[str]:
         for folder in self._folders:

@@ -46,6 +46,7 @@ from kmc.tla.translate.membership import in_domain
 from kmc.tla.translate.names import identifier, unique
 from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import ROOT, Delayed, LetScope, Name, SpecLocal, TranslationScope, TypedSource, head
+from kmc.tla.translate.shared_calls import shared_call
 from kmc.tla.translate.tables import tabulated
 from kmc.tla.translate.translation import StateReading, Translation, WrittenLine
 
@@ -78,7 +79,14 @@ class Recursion:
         """Return the helpers, the last one of the chain first."""
         given = [*(["st"] if self.reads_state else []), *parameters, *(name for name, _ in self.extra)]
         found: list[WrittenLine] = []
+        callee = f"{self.name}_level_{_LEVEL}"
+        shared = shared_call(body, _LEVEL, callee, f"{callee}_given", given)
+        body = body if shared is None else shared.outer
         for level in range(depth + 1):
+            if level and shared is not None:
+                signature = f"({', '.join([*given, shared.value])}):"
+                found.append(WrittenLine(0, f"def {self.name}_level_{level - 1}_given{signature}", place))
+                found.append(WrittenLine(1, f"return {shared.inner.replace(_LEVEL, str(level - 1))}", place))
             value = body.replace(_LEVEL, str(level - 1)) if level else last
             found.append(WrittenLine(0, f"def {self.name}_level_{level}({', '.join(given)}):", place))
             found.append(WrittenLine(1, f"return {value}", place))
