@@ -19,6 +19,7 @@ from typing import Any
 from pyspark import SparkConf, SparkContext, java_gateway
 from pyspark.java_gateway import launch_gateway
 
+from kmc_spark import worker_daemon
 from kmc_spark.faults import FROM_SPARK, OF_SPARK, meant, not_started
 from kmc_spark.java import java_variables
 from kmc_spark.master import require_reachable, require_registered
@@ -121,6 +122,9 @@ def with_our_settings(conf: SparkConf, asked: Mapping[str, str]) -> SparkConf:
         # The page of a run on this machine takes half a second of CPU time to start, and kmc shows what it would.
         conf.setIfMissing("spark.ui.enabled", "false")
     conf.setIfMissing("spark.pyspark.python", os.environ.get(_PYTHON) or sys.executable)
+    if is_local(conf.get("spark.master", "")) and conf.get("spark.pyspark.python") == sys.executable:
+        # Another host, or another Python, may get kmc with the tasks: its daemon may not have it yet.
+        conf.setIfMissing("spark.python.daemon.module", worker_daemon.__name__)
     conf.setIfMissing("spark.executor.extraJavaOptions", _java_options())
     return conf
 

@@ -149,6 +149,9 @@ def _another_version(version: str) -> None:
 
 
 if __name__ == "__main__":
+    from kmc_spark.worker_daemon import prepare
+
+    prepare()
     from pyspark import daemon
 
     from kmc import failpoints
