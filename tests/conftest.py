@@ -30,6 +30,9 @@ settings.load_profile("kmc")
 # An explanation that fails costs a user nothing else, so it would be silent here: it fails the test instead.
 os.environ["KMC_EXPLANATION_ERRORS"] = "raise"
 
+# Sessions of Spark use an archive of classes that `make test-cluster` has made, and make none beside the tests.
+os.environ.setdefault("KMC_JAVA_ARCHIVE", "read")
+
 # Most tests search few states, and then LLVM's optimisations take longer than they save: some tests want them.
 # `KMC_KERNELS=optimised make test` optimises all kernels.
 os.environ.setdefault(KERNELS_VARIABLE, "unoptimised")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
@@ -19,6 +20,9 @@ OF_SPARK = (Py4JError, PySparkException, OSError, EOFError)
 
 _JAVA_CAUSE = re.compile(r"^(?:: |Caused by: )(?:[\w.$]+: )?(.+)$", re.MULTILINE)
 _PYTHON_REASON = re.compile(r"^[\w.]+(?:Error|Exit|Fault|Exception): .+$", re.MULTILINE)
+
+_NO_ANSWER = "JAVA_GATEWAY_EXITED"
+"""The word of PySpark for a JVM that ended before it took calls."""
 
 FROM_SPARK = (Py4JError, PySparkException)
 """Those of them that nothing else raises."""
@@ -77,12 +81,20 @@ def _text_of(error: BaseException) -> str:
         return "Spark's JVM has ended"
 
 
-def not_started(error: BaseException) -> SystemFault:
-    """KMC563, with the last cause that Spark gives."""
+def not_started(error: BaseException, settings: Mapping[str, str]) -> SystemFault:
+    """KMC563, with the last cause that Spark gives; the help names the settings of a person that may be at fault."""
     text = _text_of(error)
     causes = _JAVA_CAUSE.findall(text) or text.splitlines() or [type(error).__name__]
-    return SystemFault(
-        "KMC563",
-        f"Spark did not start: {causes[-1].strip()}",
-        help="is the master right, and does it run? For example --spark 'local[2]' or --spark spark://HOST:7077",
-    )
+    advice = "is the master right, and does it run? For example --spark 'local[2]' or --spark spark://HOST:7077"
+    if suspects := _suspects(text, causes[-1], settings):
+        advice = f"is this right: --conf {', --conf '.join(f'{key}=...' for key in suspects)}?"
+    if _NO_ANSWER in text:
+        advice += " The lines above have the reason"
+    return SystemFault("KMC563", f"Spark did not start: {causes[-1].strip()}", help=advice)
+
+
+def _suspects(text: str, cause: str, settings: Mapping[str, str]) -> list[str]:
+    """The keys of the settings that a text names, or whose values its cause has; all if the JVM gave no reason."""
+    named = [key for key in settings if key in text]
+    named = named or [key for key, value in settings.items() if re.search(rf"(?<!\w){re.escape(value)}(?!\w)", cause)]
+    return named or (list(settings) if _NO_ANSWER in text else [])

@@ -14,6 +14,11 @@ _WRAPPED = "KMC_JAVA"
 _WRAPPER = Path(__file__).with_name("java_home")
 
 
+def java_program() -> str:
+    """Return the Java program that Spark starts; CommandLineError KMC617 without Java."""
+    return {**os.environ, **java_variables()}[_WRAPPED]
+
+
 def java_variables() -> dict[str, str]:
     """Environment variables with which Spark starts Java, by a script of ours; CommandLineError KMC617 without Java."""
     home = os.environ.get(JAVA_HOME)

@@ -17,11 +17,13 @@ from types import MappingProxyType
 from typing import Any
 
 from pyspark import SparkConf, SparkContext, java_gateway
+from pyspark.find_spark_home import _find_spark_home
 from pyspark.java_gateway import launch_gateway
 
 from kmc_spark import worker_daemon
+from kmc_spark.class_archive import archive_file, archive_options, make_later
 from kmc_spark.faults import FROM_SPARK, OF_SPARK, meant, not_started
-from kmc_spark.java import java_variables
+from kmc_spark.java import java_program, java_variables
 from kmc_spark.master import require_reachable, require_registered
 from kmc_spark.submitted import is_submitted
 
@@ -52,7 +54,7 @@ JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 _FEW_CORES = 4
 _LOG_SETTINGS = Path(__file__).with_name("log4j2.properties")
 
-_DRIVER_OPTIONS = "SPARK_SUBMIT_OPTS"
+DRIVER_OPTIONS = "SPARK_SUBMIT_OPTS"
 """Options of the driver's JVM that come before those of spark-defaults.conf, so that these win."""
 
 _LAUNCHER_OPTIONS = "SPARK_LAUNCHER_OPTS"
@@ -65,18 +67,23 @@ _END_SECONDS = 20.0
 
 @contextmanager
 def spark_context(
-    master: str | None, name: str, settings: Mapping[str, str] = MappingProxyType({})
+    master: str | None,
+    name: str,
+    settings: Mapping[str, str] = MappingProxyType({}),
+    *,
+    end_seconds: float = _END_SECONDS,
 ) -> Iterator[SparkContext]:
     """A context of its own; at the end of the block its JVM has ended. SystemFault KMC563 if Spark does not start.
 
-    `master` is None under `spark-submit`, which knows it. `settings` are those that a person gave.
+    `master` is None under `spark-submit`, which knows it. `settings` are those that a person gave. A JVM that does not
+    end within `end_seconds` is killed.
     """
     try:
         if master is not None and not master.startswith(_MASTERS):
             raise ValueError(f"there is no master {master}")
         context = _started(master, name, settings)
     except (*OF_SPARK, ValueError) as error:
-        fault = not_started(error)  # it calls the JVM
+        fault = not_started(error, settings)  # it calls the JVM
         _end_java()
         raise fault from None
     except BaseException:  # Ctrl-C too leaves no JVM; it is raised again
@@ -92,7 +99,13 @@ def spark_context(
         try:
             _stopped(context)
         finally:
-            _end_java()
+            _end_java(end_seconds)
+    make_later(archive_here())
+
+
+def archive_here() -> Path | None:
+    """Return the place of the archive of classes for a driver's JVM; None if it can have none, or is not of kmc."""
+    return None if is_submitted() else archive_file(java_program(), _java_options(), _find_spark_home())
 
 
 def _started(master: str | None, name: str, settings: Mapping[str, str]) -> SparkContext:
@@ -146,9 +159,10 @@ def _begin_java(asked: Mapping[str, str]) -> None:
     conf = SparkConf(loadDefaults=False)
     for key, value in asked.items():
         conf.set(key, value)
-    options = f"{_java_options()} -Dlog4j2.configurationFile={_LOG_SETTINGS} {os.environ.get(_DRIVER_OPTIONS, '')}"
+    options = f"{_java_options()} {archive_options(archive_here())} -Dlog4j2.configurationFile={_LOG_SETTINGS}"
+    options = f"{options} {os.environ.get(DRIVER_OPTIONS, '')}"
     launcher = f"{_java_options()} {os.environ.get(_LAUNCHER_OPTIONS, '')}"
-    variables = {**java_variables(), _DRIVER_OPTIONS: options.strip(), _LAUNCHER_OPTIONS: launcher.strip()}
+    variables = {**java_variables(), DRIVER_OPTIONS: options.strip(), _LAUNCHER_OPTIONS: launcher.strip()}
     with _environment(variables), _messages.writer() as stderr, _ended_if_interrupted():
         # In a session of its own: a signal to the group of the terminal or of `timeout` is for kmc, which then stops
         # Spark. The JVM ends by itself when kmc is no longer there, whatever the reason.
@@ -181,6 +195,8 @@ def _ended_if_interrupted() -> Iterator[None]:
                 with suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
+                if process.stdin is not None:
+                    process.stdin.close()
         raise
     finally:
         vars(java_gateway)["Popen"] = before
@@ -255,8 +271,8 @@ def _java_ended() -> bool:
     return process is not None and process.poll() is not None
 
 
-def _end_java() -> None:
-    """End the JVM that was started here, and wait for that."""
+def _end_java(seconds: float = _END_SECONDS) -> None:
+    """End the JVM that was started here, and wait for that; after some seconds it is killed."""
     gateway: Any = SparkContext._gateway
     process: subprocess.Popen[bytes] | None = getattr(gateway, "proc", None)
     if process is None:
@@ -267,7 +283,7 @@ def _end_java() -> None:
     if process.stdin is not None:
         process.stdin.close()  # it ends when its input does
     try:
-        process.wait(_END_SECONDS)
+        process.wait(seconds)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()

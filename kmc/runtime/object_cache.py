@@ -70,7 +70,7 @@ class KernelCache:
             LOG.not_kept(CacheFault(None, "no home directory"))
             return
         try:
-            _make_private(self.folder)
+            make_private(self.folder)
             _replace(self.folder / key, _entry(key, code))
         except OSError as error:
             LOG.not_kept(CacheFault(str(self.folder), error.strerror or str(error)))
@@ -153,12 +153,12 @@ def _is_trusted(entry: os.stat_result) -> bool:
     )
 
 
-def _make_private(folder: Path) -> None:
+def make_private(folder: Path) -> None:
     """Make a folder and those above it that are missing, for this user alone; `mkdir` does so for the last one only."""
     if folder.is_dir():
         return
     if folder.parent != folder:
-        _make_private(folder.parent)
+        make_private(folder.parent)
     folder.mkdir(mode=0o700, exist_ok=True)
 
 

@@ -13,6 +13,7 @@ from support.spark.cluster import processes
 from support.spark.sessions import Sessions
 
 from kmc.errors import SystemFault
+from kmc_spark.faults import not_started
 from kmc_spark.master import require_reachable, require_registered
 from kmc_spark.session import spark_context
 
@@ -107,3 +108,31 @@ def test_a_wrong_master_leaves_nothing(url: str, closed_port: int, sessions: Ses
     assert caught.value.code == "KMC563"
     assert url in caught.value.message
     assert not [process for process in processes() if "java" in process.command and url in process.command]
+
+
+@pytest.mark.parametrize(
+    ("text", "suspects"),
+    [
+        ("[JAVA_GATEWAY_EXITED] Java gateway process exited before sending its port number.", ["a.b", "a.c", "a.d"]),
+        ("failed\n: java.lang.ClassNotFoundException: no.such.Class", ["a.c"]),
+        ("failed\n: [INVALID_CONF_VALUE] The value 'many' in the config \"a.d\" is invalid.", ["a.d"]),
+        ("failed\n: java.lang.NumberFormatException: Failed to parse byte string: abc", ["a.b"]),
+        ("failed\n: org.apache.spark.SparkException: Could not parse Master URL: 'x'", []),
+    ],
+)
+def test_a_wrong_setting_is_named_and_not_the_master(text: str, suspects: list[str]) -> None:
+    settings = {"a.b": "abc", "a.c": "no.such.Class", "a.d": "many"}
+    advice = not_started(OSError(text), settings).help or ""
+    assert [key for key in settings if f"--conf {key}=..." in advice] == suspects
+    assert ("is the master right" in advice) == (not suspects)
+    assert "is the master right" in (not_started(OSError(text), {}).help or "")
+
+
+@pytest.mark.slow
+def test_a_jvm_that_does_not_start_is_blamed_on_the_setting(sessions: Sessions) -> None:
+    sessions.end()
+    settings = {"spark.driver.memory": "abc"}
+    with pytest.raises(SystemFault) as caught, spark_context("local[1]", "kmc tests", settings):
+        pytest.fail("it started")
+    assert caught.value.code == "KMC563"
+    assert caught.value.help == "is this right: --conf spark.driver.memory=...? The lines above have the reason"
