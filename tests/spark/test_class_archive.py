@@ -108,6 +108,7 @@ def started(spark_home: Path, *options: str) -> subprocess.CompletedProcess[str]
     words = [java_program(), *options, "-cp", str(spark_home / "jars" / "*"), MAIN]
     return subprocess.run(
         [*words, "org.apache.spark.deploy.master.Master"],
+        cwd=spark_home,
         env={**os.environ, "SPARK_HOME": str(spark_home), "SPARK_SCALA_VERSION": "2.13"},
         capture_output=True,
         text=True,
