@@ -181,15 +181,17 @@ def _is_key(t: Translation, argument: Expression, scope: TranslationScope, funct
     code = t.value(inner, inside, function.shape.key)
     if t.is_element(code.source, function.source):
         return True
-    parts = inner.items if isinstance(inner, TupleExpr) else (inner,)
+    if not isinstance(inner, TupleExpr):
+        values = _possible(t, t.value(inner, inside))
+        return values is not None and values <= domain
+    keys = {key for key in domain if isinstance(key, tuple) and len(key) == len(inner.items)}
     possible: list[frozenset[object]] = []
-    for index, part in enumerate(parts):
+    for index, part in enumerate(inner.items):
         values = _possible(t, t.value(part, inside))
-        projected = {one[index] if isinstance(one, tuple) else None for one in domain} if len(parts) > 1 else domain
-        if values is None or not values <= projected:
+        if values is None or not values <= {key[index] for key in keys}:
             return False
         possible.append(values)
-    return len(parts) == 1 or all(values in domain for values in product(*possible))
+    return all(values in keys for values in product(*possible))
 
 
 def _possible(t: Translation, code: TypedSource) -> frozenset[object] | None:

@@ -110,6 +110,16 @@ Next == LET y == {At(x + i) : i \in 0..1} IN
         /\ UNCHANGED f
 ====
 """
+LAZY_TUPLE = r"""---- MODULE LazyTuple ----
+EXTENDS Integers, TLC
+VARIABLES f, x, y
+Init == f = (<<1>> :> 5 @@ <<1, 2>> :> 6 @@ <<2, 1>> :> 7) /\ x = 1 /\ y = 2
+Next == LET one == f[<<x>>]
+            two == f[<<x, y>>] IN
+        /\ x' = IF x = 1 THEN 1 + ((one + two) % 2) ELSE 1
+        /\ UNCHANGED <<f, y>>
+====
+"""
 
 
 @pytest.mark.parametrize(
@@ -125,6 +135,7 @@ Next == LET y == {At(x + i) : i \in 0..1} IN
         (LAZY_POWER, ""),
         (LAZY_KEY, ""),
         (LAZY_LOOP, ""),
+        (LAZY_TUPLE, ""),
     ],
     ids=lambda text: text.split("MODULE ")[1].split()[0] if "MODULE" in text else "",
 )
