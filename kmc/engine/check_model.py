@@ -20,7 +20,7 @@ from kmc.engine.behaviour_graph.recording import Noting
 from kmc.engine.check_temporal import TemporalSearch
 from kmc.engine.collision_bound import collision_bound
 from kmc.engine.compiled_model import CompiledModel, PackedGrowthWatch, compile_model
-from kmc.engine.files.run_directory import SPEC_DIGEST, RunDirectory
+from kmc.engine.files.run_directory import SPEC_DIGEST, RunDirectory, refuse_changed
 from kmc.engine.initial_records import initial_records
 from kmc.engine.lassos.patience import patience
 from kmc.engine.layout.frontier import PackedState
@@ -36,7 +36,7 @@ from kmc.frontend.model import Model
 from kmc.frontend.unbounded_integers import has_unbounded_integers
 from kmc.invariants.kinds import Role, kind_of
 from kmc.invariants.properties import InvariantPremise
-from kmc.lang.assumed_range import assumed_range
+from kmc.lang.assumed_range import AssumedRangeLeft, assumed_range
 from kmc.lang.records import State
 from kmc.liveness.problem import TemporalProblem
 from kmc.process import cpu_seconds, peak_memory_bytes
@@ -136,6 +136,11 @@ def _searched(
             records = initial_records(model, compiled) if start is None else [compiled.record(start)]
     except CompileTimeout:
         return unsearched(model, ENGINE, time.monotonic() - entered, fingerprint_bits)
+    except AssumedRangeLeft:
+        # Its range has room for the initial states that it began with, and for its constants.
+        if directory is not None and directory.resumed and RANGE in directory.manifest.digests:
+            refuse_changed(directory.path, directory.manifest.digests, {SPEC_DIGEST: ""})
+        raise
     options.get("before_search", nothing_before)(compiled, records)
     started = time.monotonic()
     bounds = _bounds(model, limits, started - entered)

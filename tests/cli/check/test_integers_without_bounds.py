@@ -93,6 +93,19 @@ def test_a_run_that_was_stopped_is_resumed_in_its_range(tmp_path: Path, monkeypa
     assert "221 distinct states found" in resumed.stdout
 
 
+def test_a_run_of_another_spec_is_refused_though_its_integers_have_no_room(spec: Path, tmp_path: Path) -> None:
+    kmc("check", "counter.py", "whole.cfg", "--max-depth", "20")
+    run = next((tmp_path / ".kmc" / "runs").iterdir())
+    levels = sorted(path.name for path in (run / "checkpoint").iterdir())
+    text = spec.read_text(encoding="utf-8")
+    spec.write_text(text.replace("State(n=0,", "State(n=9000000,"), encoding="utf-8")
+    refused = kmc("check", "--resume", str(run), "--max-depth", "5000")
+    assert "error[KMC554]" in refused.stderr
+    assert sorted(path.name for path in (run / "checkpoint").iterdir()) == levels
+    spec.write_text(text, encoding="utf-8")
+    assert "221 distinct states found" in kmc("check", "--resume", str(run), "--max-depth", "5000").stdout
+
+
 def test_tables_of_states_have_integers_without_bounds(tmp_path: Path) -> None:
     kept = kmc("check", "counter.py", "whole.cfg", "--shards", "2", "--keep-states")
     assert kept.exit_code == 0, kept.stderr
