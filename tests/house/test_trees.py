@@ -11,6 +11,7 @@ PARSERS = {
     "kmc.lang.tree": "the files of a loaded spec, and expressions of kmc's own",
     "kmc.lang.errors.blame": "the expression at a place, from which an error names its subject",
     "kmc.tla.translate.formatting": "a statement of generated code, to break it into lines",
+    "kmc.tla.translate.shared_calls": "the body of a generated helper, to find calls that it makes several times",
     "kmc.frontend.sources": "the files of a spec that is not loaded yet, with an error for each mistake",
     "kmc.frontend.loader": "a file once more, to rewrite it",
     "kmc.frontend.typed_expression": "an expression that a person types",
