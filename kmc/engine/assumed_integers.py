@@ -58,7 +58,7 @@ def searched_in_range(
     if not has_unbounded_integers(model.spec):
         return search(limits)
     began, memory = time.monotonic(), RememberedRange.of(model)
-    assumed = saved_range(directory) or memory.read() or observed_range(model, start)
+    assumed = saved_range(directory) or _first_range(model, start, memory)
     while True:
         try:
             with assuming(assumed):
@@ -76,6 +76,14 @@ def searched_in_range(
             raise error.noting(f"compiled code assumes that an int is in {assumed}") from None
         if directory is not None:
             directory.restart()
+
+
+def _first_range(model: Model, start: State | None, memory: RememberedRange) -> AssumedRange:
+    """Return the range of a search that begins; the widest for a view, so that the interpreter's layout orders states.
+
+    Of the states of one view the engines keep the first by fingerprint, which depends on the layout.
+    """
+    return WIDEST if model.view is not None else memory.read() or observed_range(model, start)
 
 
 def widened(assumed: AssumedRange, left: AssumedRangeLeft) -> AssumedRange:

@@ -11,13 +11,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 from hypothesis import Phase, given, note, seed, settings
 from support.drawing.runs import STATES, depends_on_order, ended, said
-from support.drawing.specs import Drawn, specs
+from support.drawing.specs import Drawn, spec_of, specs
 from support.oracles.results import TINY, told
 from support.runs.stored import begun, continue_in_storage, left_in, searched
 from support.specs.small import COUNTER, IMPORTS, TURNED_LIGHT, TURNED_LIGHT_CFG, model_of
@@ -328,3 +329,11 @@ def test_a_search_whose_files_lie_in_a_storage_begins_again_there(tmp_path: Path
     assert manifest.levels == 2
     assert searched(model, continue_in_storage(tmp_path / "other", address), search_of) == wanted
     assert left_in(address) == []
+
+
+def test_the_range_does_not_decide_which_state_of_a_view_is_kept(tmp_path: Path) -> None:
+    drawn = unbounded(spec_of(Random(2954384581175634)))
+    model, limits = model_of(tmp_path, drawn.source, drawn.cfg), Limits(states=STATES)
+    assert model.view is not None
+    found = compiled(model, [], limits=limits, keep_going=drawn.keep_going)
+    assert told(found) == told(interpreted(model, limits=limits, keep_going=drawn.keep_going))
