@@ -111,9 +111,12 @@ class _Rewriting:
         if not self._mentions.some_of(node):
             return UnchangedExpr(node, place=node.place)
         match node:
-            case ApplyExpr(operator=OperatorDefinition(parameters=(), is_local=False) as definition):
-                if definition not in self._index and isinstance(definition.body, TupleExpr | ApplyExpr):
-                    return self._unchanged(definition.body)
+            case ApplyExpr(operator=OperatorDefinition(recursive=False, is_local=False) as definition, arguments=given):
+                is_variable = definition in self._index or self._mentions.some_of(given)
+                if not is_variable and isinstance(definition.body, TupleExpr | ApplyExpr):
+                    # Equations of its items, with the parameters that an instance with parameters adds.
+                    operator = replace(definition, body=self._unchanged(definition.body), level=2)
+                    return replace(node, operator=operator)
         after = PrimeExpr(self.of(node, True), place=node.place)
         return BuiltinExpr("=", (after, node), place=node.place)
 

@@ -38,6 +38,7 @@ EXTENDS Naturals
 VARIABLES lamp, load
 shown == lamp % 2 = 1
 C == INSTANCE Counter WITH on <- shown, n <- lamp \div 2
+D(m) == INSTANCE Counter WITH on <- lamp < m, n <- lamp \div 2
 Init == lamp = 0 /\ load = 0
 Switch == lamp' = IF shown THEN lamp - 1 ELSE lamp + 1
 Step == shown /\ lamp' = 2 * ((lamp \div 2 + 1) % 3)
@@ -46,6 +47,7 @@ Spec == Init /\ [][Next]_<<lamp, load>> /\ FAIR(Step /\ load' = 1 - load) /\ WF_
 True == C!CanFlip /\ C!Wide /\ C!Grows /\ C!Lets /\ C!Boxes
 False == ~C!Never /\ ~C!Stays
 Same == C!CanCount <=> shown
+Given == \A m \in 1..3 : D(m)!Boxes /\ D(m)!Grows /\ ~D(m)!Stays /\ (D(m)!CanCount <=> lamp < m)
 Abstract == C!Spec
 Outside == ENABLED C!Flip
 ====
@@ -65,7 +67,7 @@ def result_of(folder: Path, fairness: str, cfg: str, engine: Engine) -> Result:
 
 @pytest.mark.parametrize("engine", [Engine.PYTHON, Engine.NATIVE])
 def test_enabled_binds_the_next_values_of_an_instance(engine: Engine, tmp_path: Path) -> None:
-    result = result_of(tmp_path, "SF", "INVARIANTS True False Same\nPROPERTY Abstract\n", engine)
+    result = result_of(tmp_path, "SF", "INVARIANTS True False Same Given\nPROPERTY Abstract\n", engine)
     assert (result.verdict, result.counters.distinct) == (Verdict.OK, 6)
 
 
