@@ -69,13 +69,13 @@ def archive_file(
 
 
 def _has_folders(spark_home: str, environment: Mapping[str, str]) -> bool:
-    """Whether the class path has more than jars. A folder that is not there counts for nothing."""
+    """Return whether the class path has more than jars. A folder that does not exist does not count."""
     conf = environment.get("SPARK_CONF_DIR") or os.path.join(spark_home, "conf")
     return os.path.exists(conf) or any(environment.get(name) for name in _CLASS_PATHS[1:])
 
 
 def _key(program: str, options: str, spark_home: str) -> str:
-    """A digest of everything that the JVM compares; OSError if there is no such JVM or Spark."""
+    """Return a digest of everything that the JVM compares; OSError if there is no such JVM or Spark."""
     home = Path(os.path.realpath(program)).parent.parent
     library = next((path for name in _LIBRARIES if (path := home / "lib" / "server" / name).exists()), home / "none")
     jars = sorted(_identity(Path(entry.path)) for entry in os.scandir(os.path.join(spark_home, "jars")))
@@ -97,7 +97,7 @@ def archive_options(file: Path | None) -> str:
 
 
 def _is_sound(file: Path) -> bool:
-    """Whether a file has the size with which it was written, and only this user can have written it.
+    """Return whether a file has the size with which it was written, and only this user can have written it.
 
     Its code runs with this user's rights. A JVM that maps a file which was cut dies when it reads beyond the end.
     """

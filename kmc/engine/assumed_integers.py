@@ -1,7 +1,7 @@
 """The range of the integers without declared bounds: assumed from a few states, and widened when a value leaves it.
 
-Invariant: a search that ends kept all values in its range. One in which a value left it is not looked at: it starts
-again from the initial states, so verdict, counts and traces are those of the interpreter, which has no ranges.
+Invariant: a search that ends kept all values in its range. If a value leaves the range, the search is thrown away and
+starts again from the initial states. So verdict, counts and traces are those of the interpreter, which has no ranges.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ class RememberedRange:
 
     @classmethod
     def of(cls, model: Model) -> RememberedRange:
-        """The one of a model; of none if there is no cache."""
+        """Return the remembered range of a model, which has no path if there is no cache."""
         folder = cache_folder()
         return cls(None if folder is None else folder / _FOLDER / model.digest)
 

@@ -234,7 +234,7 @@ def _typed(annotated: ast.AnnAssign | ast.arg, what: str) -> None:
 
 
 def _only_chooses(body: list[ast.stmt]) -> bool:
-    """Whether the body of a choice is nothing but another choice, from a collection that no `require` is part of.
+    """Return whether the body of a choice is only another choice, from a collection that no `require` is part of.
 
     The inner choice ends quietly by itself. Python allows 20 blocks inside of each other, and each guard is one.
     """
@@ -246,7 +246,7 @@ def _only_chooses(body: list[ast.stmt]) -> bool:
 
 
 def _is_written_out(node: ast.AST) -> bool:
-    """Whether a part of an expression calls nothing of the spec; a field of a record may be a function of its own."""
+    """Return whether a part of an expression calls nothing of the spec; a field of a record may be a function."""
     match node:
         case ast.Call(func=ast.Name(id="range" | "set")):
             return True

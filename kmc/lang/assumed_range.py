@@ -29,17 +29,17 @@ class AssumedRange:
     high: int
 
     def with_room_for(self, value: int) -> AssumedRange:
-        """The least wider range that has room beyond `value`."""
+        """Return the least wider range that has room beyond `value`."""
         if value < 0:
             return AssumedRange(min(self.low, -_capped(_power_beyond(-value))), self.high)
         return AssumedRange(self.low, max(self.high, _capped(_power_beyond(value) - 1)))
 
     def lowered(self) -> AssumedRange:
-        """A range with 16 times as many negative integers, or the first ones."""
+        """Return a range with 16 times as many negative integers, or with the first ones."""
         return AssumedRange(-_capped(max(-self.low, 1) << _BITS_ADDED), self.high)
 
     def raised(self) -> AssumedRange:
-        """A range with 16 times as many positive integers."""
+        """Return a range with 16 times as many positive integers."""
         return AssumedRange(self.low, _capped(((self.high + 1) << _BITS_ADDED) - 1))
 
     def __str__(self) -> str:
@@ -47,7 +47,7 @@ class AssumedRange:
 
     @classmethod
     def parsed(cls, text: str) -> AssumedRange | None:
-        """The range that was written as a text; None for any other text."""
+        """Return the range that was written as a text; None for any other text."""
         try:
             low, high = map(int, text.split(".."))
         except ValueError:
@@ -104,7 +104,7 @@ _NOW = _Assumption()
 
 
 def assumed_range() -> AssumedRange:
-    """The range that holds now."""
+    """Return the range that holds now."""
     return _NOW.range
 
 

@@ -1,7 +1,7 @@
 """The negative answers of kernels: the number of a check that failed, and of one that a value is in the assumed range.
 
-Invariant: a check of the assumed range has a number that no other check has. So an engine tells a range that is too
-narrow from an error of the spec, whatever else it finds in a level.
+Invariant: a check of the assumed range has a number that no other check has. So an engine distinguishes a range that is
+too narrow from an error of the spec, whatever else it finds in a level.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _CHECKS = RangeEnd.BELOW.value - 1
 
 
 def error_number(answer: int) -> int:
-    """The number of the spec's error that a kernel's negative answer represents."""
+    """Return the number of the spec's error that a kernel's negative answer represents."""
     return -ERROR_BASE - answer
 
 

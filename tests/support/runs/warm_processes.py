@@ -1,7 +1,7 @@
 """Processes of a sharded search, forked from one that has imported kmc: for tests of what such a search finds.
 
 A process of kmc starts a new Python and imports kmc, half a second of CPU for each. How such processes start, end and
-die is tested with kmc's own, in `tests/shards/test_processes.py`; the other tests ask for counts and traces only. Here
+die is tested with kmc's own, in `tests/shards/test_processes.py`; the other tests compare counts and traces only. Here
 too a process gets its job, the environment and nothing else from the process of the search.
 """
 
@@ -28,7 +28,7 @@ def warm_processes() -> Iterator[None]:
     owner = os.getpid()
 
     def context_of(method: str) -> BaseContext:
-        # A fork server has one parent: a fork of this process cannot ask it.
+        # A fork server has one parent: a fork of this process cannot use it.
         return context if os.getpid() == owner else multiprocessing.get_context(method)
 
     with pytest.MonkeyPatch.context() as patch:
