@@ -79,11 +79,16 @@ def searched_in_range(
 
 
 def _first_range(model: Model, start: State | None, memory: RememberedRange) -> AssumedRange:
-    """Return the range of a search that begins; the widest for a view, so that the interpreter's layout orders states.
+    """Return the range of a search that begins, such that no result depends on earlier searches.
 
-    Of the states of one view the engines keep the first by fingerprint, which depends on the layout.
+    Of the states of one view the engines keep the first by fingerprint, which depends on the layout: so a model with a
+    view has the interpreter's layout. Which of several shortest lassos is shown depends on it too: so with temporal
+    properties no range is remembered.
     """
-    return WIDEST if model.view is not None else memory.read() or observed_range(model, start)
+    if model.view is not None:
+        return WIDEST
+    remembered = None if model.temporal else memory.read()
+    return remembered or observed_range(model, start)
 
 
 def widened(assumed: AssumedRange, left: AssumedRangeLeft) -> AssumedRange:

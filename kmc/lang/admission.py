@@ -56,7 +56,7 @@ def advice_on_value(value: object, declared: Type) -> str:
         case EnumType(cls) | IdentType(cls) if isinstance(value, str):
             return f"write a member of {cls.__name__}; in a Python session, list(spec.{cls.__name__}) has them"
         case UnboundedInt() if type(value) is int:
-            return "an int is at most 2**61, and at least -2**61; guard the action"
+            return "an int is at most 2**52, and at least -2**52; guard the action"
         case IntType():
             return _int_advice(value)
         case BoolType():

@@ -13,17 +13,22 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import RLock
 
-INT_MAX = 1 << 61
-"""The largest integer without declared bounds, and the negative of the least. Differences of two fit a word."""
+INT_MAX = 1 << 52
+"""The largest integer without declared bounds, and the negative of the least.
+
+Compiled numbers end at 2**62, so the widest range leaves room for sums, and for products with numbers up to 1024.
+"""
 
 _BITS_ADDED = 4
 _BITS_OF_ROOM = 2
-_BITS_MIN = 4
 
 
 @dataclass(frozen=True, slots=True)
 class AssumedRange:
-    """The integers from `low`, which is 0 or negative, to `high`, which is positive, both included."""
+    """The integers from `low`, which is 0 or negative, to `high`, which is positive, both included.
+
+    Its ends are powers of 16, so the range at which a search ends does not depend on the order of its restarts.
+    """
 
     low: int
     high: int
@@ -56,7 +61,8 @@ class AssumedRange:
 
 
 def _power_beyond(size: int) -> int:
-    return 1 << max(_BITS_MIN, size.bit_length() + _BITS_OF_ROOM)
+    """Return the least power of 16 that is 16 at least and has room beyond a number."""
+    return 1 << -(-(size.bit_length() + _BITS_OF_ROOM) // _BITS_ADDED) * _BITS_ADDED
 
 
 def _capped(size: int) -> int:
@@ -66,7 +72,7 @@ def _capped(size: int) -> int:
 WIDEST = AssumedRange(-INT_MAX, INT_MAX)
 """All integers without declared bounds; compiled code has this range where nothing else was assumed."""
 
-NARROWEST = AssumedRange(0, (1 << _BITS_MIN) - 1)
+NARROWEST = AssumedRange(0, (1 << _BITS_ADDED) - 1)
 """The range of a spec whose integers are small and never negative."""
 
 

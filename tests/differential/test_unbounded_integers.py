@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from itertools import count, islice
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -35,7 +36,7 @@ from kmc.engine.check_model import check_native
 from kmc.engine.files.run_directory import RunDirectory
 from kmc.errors import SpecError
 from kmc.frontend.model import Model
-from kmc.lang.assumed_range import AssumedRange
+from kmc.lang.assumed_range import WIDEST, AssumedRange
 from kmc.reference.search import Search
 from kmc.reference.temporal.accepted_problem import accepted_problem
 from kmc.result import Limits, Result, Verdict
@@ -51,7 +52,10 @@ EXAMPLES = settings().max_examples // 5
 
 SEED = 5
 
-_BOUNDED = re.compile(r"(?<!PartialMap\[)(?<!Set\[)Int\(-?\d+, -?\d+\)(?! *,? *\")")
+VIEWS = 5
+"""The number of drawn specs with a view that are searched."""
+
+_BOUNDED = re.compile(r"(?<!PartialMap\[)(?<!Set\[)Int\(-?\d{1,13}, -?\d{1,13}\)(?! *,? *\")")
 
 
 @pytest.fixture(autouse=True)
@@ -337,3 +341,64 @@ def test_the_range_does_not_decide_which_state_of_a_view_is_kept(tmp_path: Path)
     assert model.view is not None
     found = compiled(model, [], limits=limits, keep_going=drawn.keep_going)
     assert told(found) == told(interpreted(model, limits=limits, keep_going=drawn.keep_going))
+
+
+def test_a_random_view_keeps_the_states_that_the_interpreter_keeps() -> None:
+    drawn = (unbounded(spec_of(Random(seed))) for seed in count(1))
+    for one in islice((one for one in drawn if " VIEW " in one.cfg), VIEWS):
+        with TemporaryDirectory() as folder:
+            model, limits = model_of(Path(folder), one.source, one.cfg), Limits(states=STATES)
+            search = Search(model, limits, keep_going=one.keep_going, view_order=fingerprint_order)
+            wanted = ended(search.run)
+            try:
+                found = ended(partial(check_native, model, limits, keep_going=one.keep_going, settings=TINY))
+            except SpecError:
+                continue
+            assert said(found) == said(wanted) or depends_on_order(one, model, limits, wanted), str(one)
+
+
+@pytest.mark.parametrize("name", ["Ends", "Rests"])
+def test_a_lasso_does_not_depend_on_earlier_searches(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = model_of(tmp_path, CLOCKS, CFG + f"SPECIFICATION Spec PROPERTY {name}")
+    monkeypatch.setattr(RememberedRange, "read", lambda self: AssumedRange(-(16**6), 16**7 - 1))
+    first, lines = compiled(model, []), list[str]()
+    monkeypatch.setattr(RememberedRange, "read", lambda self: None)
+    assert told(compiled(model, lines)) == told(first)
+    assert lines
+
+
+def test_the_ends_of_ranges_are_powers_of_16() -> None:
+    assert AssumedRange(0, 15).raised() == AssumedRange(0, 255)
+    assert AssumedRange(0, 15).lowered() == AssumedRange(-16, 15)
+    assert AssumedRange(-16, 15).lowered() == AssumedRange(-256, 15)
+    assert AssumedRange(0, 15).with_room_for(3) == AssumedRange(0, 15)
+    assert AssumedRange(0, 15).with_room_for(4) == AssumedRange(0, 255)
+    assert AssumedRange(0, 15).with_room_for(-100) == AssumedRange(-4096, 15)
+    assert AssumedRange(0, 16**13 - 1).raised().high == 1 << 52
+    assert all(AssumedRange.parsed(str(one)) == one for one in (AssumedRange(-16, 15), WIDEST))
+    assert AssumedRange.parsed("all") is None
+
+
+def test_numbers_of_a_model_with_a_view_are_multiplied(tmp_path: Path) -> None:
+    source = """
+class State(Record):
+    n: int
+    h: int
+
+
+@spec.init
+def init():
+    yield State(n=1, h=0)
+
+
+@spec.action
+def step(st):
+    yield st.set(n=(st.n * 5 + st.n) % 41, h=st.h + st.n)
+
+
+spec.view("V", drop=["h"])
+"""
+    model = model_of(tmp_path, source, "VIEW V CHECK_DEADLOCK FALSE")
+    assert told(compiled(model, [])) == told(interpreted(model))

@@ -173,7 +173,7 @@ def _lines(estimate: Mapping[str, Any]) -> Iterator[str]:
         f"{seconds_in_words(sample['seconds'])} on {sample['threads']} thread{'s' * (sample['threads'] != 1)}."
     )
     if "integers" in estimate:
-        yield f"Integers without bounds: {estimate['integers']} holds those of the sample, and a check begins with it."
+        yield f"Integers without bounds: {estimate['integers']} holds those of the sample."
     if sample["findings"]:
         yield (
             f"A failure was found: a check ends there, with these {growth['states_low']:,} states, and shows its "

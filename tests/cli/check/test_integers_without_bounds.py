@@ -17,7 +17,7 @@ from kmc.reference.conformance.edges import interpreted_steps
 from kmc.reference.states.initial import initial_states
 
 COUNTER = """
-Last = constant("Last", Int(0, 100000), "Where the counter stops", 3000)
+Last = constant("Last", Int(0, 100000), "Where the counter stops", 30000)
 
 
 class State(Record):
@@ -33,15 +33,15 @@ def init():
 @spec.action
 def add(st):
     if st.n < Last:
-        yield st.set(n=st.n + (1 if st.n < 210 else 300), before=st.n)
+        yield st.set(n=st.n + (1 if st.n < 210 else 3000), before=st.n)
 
 
 @spec.invariant
 def Small(st):
-    return st.n < 1500
+    return st.n < 15000
 """
 
-LINE = ": an int is above 0..1023, which was assumed; the search starts again with 0..16383."
+LINE = ": an int is above 0..4095, which was assumed; the search starts again with 0..65535."
 
 pytestmark = pytest.mark.slow
 
@@ -72,13 +72,13 @@ def test_a_counterexample_in_a_wider_range_is_one_of_the_spec() -> None:
     assert told.exit_code == 12, told.stderr
     assert LINE in told.stderr
     shown = kmc("eval", "last#216", "[st.n, st.before]")
-    assert "[1710, 1410]" in shown.stdout, shown.stderr
+    assert "[15210, 12210]" in shown.stdout, shown.stderr
 
 
 def test_a_plan_finds_the_range_before_the_check() -> None:
     planned = kmc("plan", "counter.py", "whole.cfg", "--quiet", "--no-unread")
-    assert "Integers without bounds: 0..16383 holds those of the sample" in planned.stdout, planned.stderr
-    assert json.loads(kmc("plan", "counter.py", "whole.cfg", "--quiet", "--json").stdout)["integers"] == "0..16383"
+    assert "Integers without bounds: 0..65535 holds those of the sample" in planned.stdout, planned.stderr
+    assert json.loads(kmc("plan", "counter.py", "whole.cfg", "--quiet", "--json").stdout)["integers"] == "0..65535"
     assert "starts again" not in kmc("check", "counter.py", "whole.cfg").stderr
 
 
@@ -127,6 +127,6 @@ def test_compiled_steps_that_are_compared_with_tla_have_room_for_every_state(spe
     model = api.load(spec, "whole.cfg").chosen.model
     first = initial_states(model)[0]
     compiled, interpreted = compiled_steps(model.spec), interpreted_steps(model.spec)
-    for n in (0, 15, 16, 210, 2010, -70_000, 1 << 60):
+    for n in (0, 15, 16, 210, 3210, -70_000, 1 << 50):
         state = first.set(n=n, before=n - 1)
         assert list(compiled(state)) == list(interpreted(state))
