@@ -1,6 +1,6 @@
 """The range of the integers without declared bounds: assumed from a few states, and widened when a value leaves it.
 
-Invariant: a search that ends kept all values in its range. If a value leaves the range, the search is thrown away and
+Invariant: a search that ends kept all values in its range. If a value leaves the range, the search is discarded and
 starts again from the initial states. So verdict, counts and traces are those of the interpreter, which has no ranges.
 """
 
