@@ -85,6 +85,8 @@ class ActionWriter:
         match node:
             case ConjunctionExpr():
                 self._conjuncts(node.items, scope, assigned, depth, rest)
+            case DisjunctionExpr() | QuantifiedExpr(kind="\\E") if self._are_all(assigned):
+                self._guard(node, scope, assigned, depth, rest)
             case DisjunctionExpr():
                 for item in node.items:
                     self.walk(item, scope, assigned, depth, rest)
@@ -104,6 +106,10 @@ class ActionWriter:
                 self._implication(node, scope, assigned, depth, rest)
             case UnchangedExpr():
                 self._unchanged(node.body, scope, assigned, depth, rest, node.place)
+            case BoxActionExpr() if self._are_all(assigned):
+                unchanged = UnchangedExpr(node.subscript, place=node.place)
+                either = DisjunctionExpr((node.action, unchanged), place=node.place)
+                self._guard(either, scope, assigned, depth, rest)
             case BoxActionExpr():
                 self.walk(node.action, scope, assigned, depth, rest)
                 self._unchanged(node.subscript, scope, assigned, depth, rest, node.place)
@@ -356,11 +362,17 @@ class ActionWriter:
     def _ways(self, node: Expression, scope: TranslationScope, assigned: Assigned, depth: int, rest: Continue) -> None:
         """Write a guard that has several ways to be true as a loop over their number."""
         ways = WayCounter(self.t, self._splits).ways(node, scope)
+        if self._are_all(assigned):
+            return self._guard(node, scope, assigned, depth, rest)
         self._write(depth, f"for _ in range({ways}):", node.place)
         rest(assigned, depth + 1)
 
     def _assigns_any(self, node: Expression, scope: TranslationScope, assigned: Assigned) -> bool:
-        return self._has_primes(node, scope) and len(assigned) < len(self.t.shapes)
+        return self._has_primes(node, scope) and not self._are_all(assigned)
+
+    def _are_all(self, assigned: Assigned) -> bool:
+        """Return whether all variables have values: TLC then evaluates the conjuncts that are left, each in one way."""
+        return len(assigned) == len(self.t.shapes)
 
     def _implication(
         self, node: BuiltinExpr, scope: TranslationScope, assigned: Assigned, depth: int, rest: Continue

@@ -6,6 +6,7 @@ in it is partial outside of a branch of IF or CASE and of a later conjunct, whic
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import product
 
@@ -19,18 +20,24 @@ from kmc.tla.resolved.nodes import (
     ChooseExpr,
     ConjunctionExpr,
     DisjunctionExpr,
+    ExceptExpr,
     Expression,
     FieldAccessExpr,
     FunctionApplicationExpr,
     FunctionConstructorExpr,
+    FunctionSetExpr,
     IfExpr,
     LambdaExpr,
     LetExpr,
+    Node,
     OperatorDefinition,
     OperatorReferenceExpr,
     PrimeExpr,
+    ProductExpr,
     QuantifiedExpr,
+    RecordSetExpr,
     RecursiveFunctionExpr,
+    SetEnumerationExpr,
     SetFilterExpr,
     SetMapExpr,
     TupleExpr,
@@ -40,7 +47,12 @@ from kmc.tla.shapes.shape import (
     BooleanShape,
     MapShape,
     NumberShape,
+    PlainShape,
     RecordShape,
+    SequenceShape,
+    SetShape,
+    Shape,
+    UnionShape,
     alternatives_of,
 )
 from kmc.tla.translate.facts import children
@@ -53,6 +65,14 @@ from kmc.tla.values.kinds import FALSE, TRUE
 _PARTIAL = frozenset(("Head", "Tail", "SubSeq", "%", "\\div", "^", "@@", "Assert"))
 _VALUES_MAX = 256
 _OF_NUMBERS = frozenset(("+", "-", "*", "-.", "..", "<", ">", "<=", ">="))
+_OF_SETS = frozenset(("\\union", "\\intersect", "\\", "\\subseteq", "SUBSET", "UNION", "Cardinality"))
+_OF_TRUTHS = frozenset(("~", "<=>", "=>"))
+_GIVE_SETS = frozenset(
+    ("\\union", "\\intersect", "\\", "SUBSET", "UNION", "DOMAIN", "..", "Nat", "Int", "BOOLEAN", "STRING", "Seq")
+)
+_GIVE_TRUTHS = frozenset(("=", "#", "\\in", "\\notin", "\\subseteq", "<", ">", "<=", ">=", "IsFiniteSet", *_OF_TRUTHS))
+_SETS = (SetEnumerationExpr, SetFilterExpr, SetMapExpr, ProductExpr, RecordSetExpr, FunctionSetExpr)
+_TRUTHS = (ConjunctionExpr, DisjunctionExpr, QuantifiedExpr)
 
 
 def is_total(t: Translation, node: Expression, scope: TranslationScope, *, trusts_guards: bool = True) -> bool:
@@ -88,7 +108,10 @@ class _Totality:
             case IfExpr() | CaseExpr() | ConjunctionExpr() | DisjunctionExpr() | BuiltinExpr(operator="=>") if (
                 self.trusts_guards
             ):
-                return self.of(_first_evaluated(inner), scope)
+                first = _first_evaluated(inner)
+                return self._is_truth(first, scope) and self.of(first, scope)
+            case IfExpr() | CaseExpr() | ConjunctionExpr() | DisjunctionExpr() if not self._tests(inner, scope):
+                return False
             case QuantifiedExpr(body=body) | SetMapExpr(body=body) | FunctionConstructorExpr(body=body):
                 return self._total_for_all(inner.ranges, body, scope)
             case SetFilterExpr():
@@ -99,6 +122,16 @@ class _Totality:
                 return False
             case BuiltinExpr() if inner.operator in _OF_NUMBERS and not _are_numbers(t, inner, scope):
                 return False
+            case BuiltinExpr(operator="\\in" | "\\notin") if not self._is_set(inner.arguments[1], scope):
+                return False
+            case BuiltinExpr() if inner.operator in _OF_SETS and not self._all(self._is_set, inner.arguments, scope):
+                return False
+            case BuiltinExpr() if inner.operator in _OF_TRUTHS and not self._all(
+                self._is_truth, inner.arguments, scope
+            ):
+                return False
+            case ExceptExpr() if not self.trusts_guards and _has_unions(t, t.value(inner.function, scope).shape):
+                return False  # `@` may be of several kinds
             case FunctionApplicationExpr() if not _is_defined(t, inner, scope):
                 return False
             case FieldAccessExpr() if not _has_field(t, inner, scope):
@@ -111,10 +144,48 @@ class _Totality:
 
     def _total_for_all(self, ranges: tuple[BoundRange, ...], body: Expression, scope: TranslationScope) -> bool:
         """Return whether some sets have a value, and an expression has one for all elements of them."""
-        if not all(self.of(bound.domain, scope) for bound in ranges):
+        if not all(self._is_set(bound.domain, scope) and self.of(bound.domain, scope) for bound in ranges):
             return False
         inside = loops(self.t, ranges, scope)
         return inside is None or self.of(body, inside[0])
+
+    def _tests(self, node: IfExpr | CaseExpr | ConjunctionExpr | DisjunctionExpr, scope: TranslationScope) -> bool:
+        """Return whether the parts that decide about the others are Booleans."""
+        match node:
+            case IfExpr():
+                return self._is_truth(node.condition, scope)
+            case CaseExpr():
+                return all(self._is_truth(condition, scope) for condition, _ in node.arms)
+            case _:
+                return self._all(self._is_truth, node.items, scope)
+
+    @staticmethod
+    def _all(
+        test: Callable[[Argument, TranslationScope], bool], parts: Iterable[Argument], scope: TranslationScope
+    ) -> bool:
+        return all(test(part, scope) for part in parts)
+
+    def _is_set(self, node: Argument, scope: TranslationScope) -> bool:
+        return self._is_of(SetShape, _SETS, _GIVE_SETS, node, scope)
+
+    def _is_truth(self, node: Argument, scope: TranslationScope) -> bool:
+        return self._is_of(BooleanShape, _TRUTHS, _GIVE_TRUTHS, node, scope)
+
+    def _is_of(
+        self,
+        kind: type[PlainShape],
+        written: tuple[type[Node], ...],
+        operators: frozenset[str],
+        node: Argument,
+        scope: TranslationScope,
+    ) -> bool:
+        """Return whether an expression can have values of one kind only, by how it is written or by its shape."""
+        if isinstance(node, LambdaExpr | OperatorReferenceExpr):
+            return False
+        inner, inside = head(node, scope)
+        if isinstance(inner, written) or (isinstance(inner, BuiltinExpr) and inner.operator in operators):
+            return True
+        return all(isinstance(plain, kind) for plain in alternatives_of(self.t.value(inner, inside).shape))
 
     def _total_part(self, node: Argument, scope: TranslationScope) -> bool:
         if any(name not in scope.entries for name in self.t.facts.of(node).free):  # `@`, whose value is not known here
@@ -224,6 +295,19 @@ def _compares(t: Translation, node: BuiltinExpr, scope: TranslationScope) -> boo
 def _are_numbers(t: Translation, node: BuiltinExpr, scope: TranslationScope) -> bool:
     shapes = [t.value(argument, scope).shape for argument in node.arguments]
     return all(isinstance(plain, NumberShape) for shape in shapes for plain in alternatives_of(shape))
+
+
+def _has_unions(t: Translation, shape: Shape) -> bool:
+    """Return whether a function has values, or values that have values, of several kinds."""
+    match shape:
+        case UnionShape():
+            return True
+        case MapShape(value=value) | SequenceShape(element=value):
+            return _has_unions(t, value)
+        case RecordShape(classes):
+            return any(isinstance(one, UnionShape) for key in classes for one in t.records.fields[key].values())
+        case _:
+            return False
 
 
 def _has_field(t: Translation, node: FieldAccessExpr, scope: TranslationScope) -> bool:

@@ -59,6 +59,10 @@ def test_what_has_hidden_ways_is_refused(name: str, tmp_path: Path) -> None:
         "Ok == [i \\in 1..2 |-> i = 1 \\/ i < 3]\nNext == x < 3 /\\ Ok[1] /\\ x' = x + 1",
         FACTORIAL + "Next == x' = IF x = 0 THEN 3 ELSE Fact[x] % 4",
         "f == [i, j \\in 1..2 |-> i + x * j]\nNext == x' = IF x = 0 THEN 2 ELSE f[2, x] % 3",
+        "Next == x' = (x + 1) % 4 /\\ (x < 3 \\/ x' < 2 \\/ x = x)",
+        "Next == x' = (x + 1) % 4 /\\ \\E i \\in 1..x' : i <= x",
+        "Next == x' = (x + 1) % 4 /\\ [x' < 3]_x /\\ (x = 1 => (x' < 3 \\/ x < 3))",
+        "Next == x' = (x + 1) % 4 /\\ \\A i \\in {j \\in 0..1 : j <= x} : i < 3 \\/ i < 2",
     ],
 )
 def test_what_has_one_way_is_translated(line: str, tmp_path: Path) -> None:
@@ -97,6 +101,36 @@ def test_a_translation_stops_where_its_module_stops(name: str, tmp_path: Path) -
     pair = pair_of(tmp_path, module, STATES + "INVARIANT Inv\n")
     state = next(iter(each_initial_state(pair.bound)))
     with pytest.raises(KmcError, match="KMC2"):
+        pair.program.holds(pair.program.model.invariants[0], pair.translated.decoder.state(state))
+    with pytest.raises(KmcError):
+        holds(pair.bound.invariants[0], (), state)
+
+
+KINDS = {
+    "union": "x' = x \\union {1}",
+    "filter": "x' = {i \\in x : i > 0}",
+    "map": "x' = {i + 1 : i \\in x}",
+    "function": "x' = [i \\in x |-> i]",
+    "subsets": "x' = SUBSET x",
+    "in a tuple": "x' = <<x \\ {1}, 2>>",
+    "in": "x' = IF 1 \\in x THEN {} ELSE {1}",
+    "included": "x' = IF x \\subseteq {1} THEN {} ELSE {1}",
+    "loop": "x' = IF \\E i \\in x : i = 1 THEN {} ELSE {1}",
+    "IF": "x' = IF x THEN {} ELSE {1}",
+    "not": "x' = IF ~x THEN {} ELSE {1}",
+    "and": "x' = IF x /\\ FALSE THEN {} ELSE {1}",
+    "updated": "x' = [[i \\in 0..1 |-> x] EXCEPT ![0] = @ \\union {1}]",
+}
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_enabled_stops_at_a_value_of_another_kind(name: str, tmp_path: Path) -> None:
+    other = "TRUE" if name in ("IF", "not", "and") else "{1}"
+    module = f"{HEAD}CONSTANT Nil\nInit == x = Nil\nTake == {KINDS[name]}\nInv == ENABLED Take\n"
+    module += f"Next == x' = IF x = Nil THEN {other} ELSE Nil\n====\n"
+    pair = pair_of(tmp_path, module, f"{STATES}INVARIANT Inv\nCONSTANT Nil = Nil\n")
+    state = next(iter(each_initial_state(pair.bound)))
+    with pytest.raises(KmcError, match="KMC258"):
         pair.program.holds(pair.program.model.invariants[0], pair.translated.decoder.state(state))
     with pytest.raises(KmcError):
         holds(pair.bound.invariants[0], (), state)
