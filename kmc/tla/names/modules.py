@@ -14,6 +14,7 @@ from kmc.tla.names.library import ModuleLibrary
 from kmc.tla.names.references import profile_of
 from kmc.tla.names.replacements import Replacements
 from kmc.tla.names.scopes import (
+    BindingEntity,
     DefinitionEntity,
     Entity,
     InstanceContext,
@@ -127,6 +128,8 @@ class ModuleResolver(ExpressionResolver):
     def _import(self, given: NameScope, place: Span, scope: NameScope, is_local: bool) -> None:
         """Make the names that a module gives known in a scope; the same definition may come twice."""
         for name, entity in given.exported.items():
+            if given.context is not scope.context and given.context.has_stand_in(entity):
+                continue  # the module around an instance keeps its own names, and may give them to its variables
             known = scope.lookup(name)
             if known is None:
                 # `Nat <- [M] Y` replaces a name in M only: what M gives to others stays as it is.
@@ -353,17 +356,27 @@ class ModuleResolver(ExpressionResolver):
         return self._substituted_definition(name, given, scope)
 
     def _standing_in(self, name: ParameterSyntax, found: Entity, scope: NameScope) -> Entity:
-        """Return a definition that stands for a variable of an instance, if that is not a variable of the model."""
+        """Return a definition that stands for a variable of an instance, or the variable of the model that does alone.
+
+        Variables of an instance have next values of their own below ENABLED, also where a constant or one variable of
+        the model is substituted for several of them.
+        """
         context = scope.context
-        if not isinstance(found, DefinitionEntity):
-            return found
-        if found.context is not context or found.syntax is not None:  # a name: it may be that of other things too
-            value = self.apply_definition(found, {}, (), name.place)
-            found = DefinitionEntity(name.name, (), name.place, scope.module, scope)
-            found.definition = self._new_definition(found)
-            self._complete(found.definition, value, context)
-            found.state = "complete"
-        if found.definition is not None and found.definition.level:
+        match found:
+            case BindingEntity():
+                return found
+            case VariableEntity() if found not in context.variables:
+                context.variables.append(found)
+                return found
+            case DefinitionEntity(context=where, syntax=None) if where is context:
+                pass
+            case _:  # a name: it may be that of other things too
+                value = self.apply(found, None, {}, scope, name.place)
+                found = DefinitionEntity(name.name, (), name.place, scope.module, scope)
+                found.definition = self._new_definition(found)
+                self._complete(found.definition, value, context)
+                found.state = "complete"
+        if found.definition is not None:
             context.stand_ins.append(found.definition)
         return found
 

@@ -37,7 +37,13 @@ class InstanceContext:
     modules: dict[str, NameScope] = field(default_factory=dict)
     """The scopes of the modules that were resolved in this instance, by name: what is extended twice is one module."""
     stand_ins: list[OperatorDefinition] = field(default_factory=list)
-    """The definitions that stand for its variables, where these are not variables of the model."""
+    """The definitions that stand for its variables, where these are not variables of the model of their own."""
+    variables: list[VariableEntity] = field(default_factory=list)
+    """The variables of the model that are substituted for its variables."""
+
+    def has_stand_in(self, entity: Entity) -> bool:
+        """Return whether an entity is a definition that stands for a variable of this instance."""
+        return isinstance(entity, DefinitionEntity) and any(entity.definition is known for known in self.stand_ins)
 
     def all_stand_ins(self) -> tuple[OperatorDefinition, ...]:
         """Return the definitions that stand for variables in this instance and in those around it."""

@@ -77,6 +77,38 @@ def test_fairness_of_the_instance_that_is_missing_is_found(engine: Engine, tmp_p
     assert result.exit_status() == ExitStatus.LIVENESS
 
 
+PAIR = """---- MODULE Pair ----
+EXTENDS Naturals
+VARIABLES u, v
+Apart == u' = u + 1 /\\ UNCHANGED v /\\ u' # v'
+CanPart == ENABLED Apart
+====
+"""
+TWINS = """---- MODULE Twins ----
+EXTENDS Naturals
+CONSTANT c
+VARIABLE y
+two == 2
+P == INSTANCE Pair WITH u <- GIVEN, v <- y
+Init == y = 0
+Next == y' = 1 - y
+Can == P!CanPart
+Cannot == ~ENABLED P!Apart
+====
+"""
+
+
+@pytest.mark.parametrize("engine", [Engine.PYTHON, Engine.NATIVE])
+@pytest.mark.parametrize("given", ["y", "3", "c", "two"])
+def test_variables_of_an_instance_are_apart_whatever_is_substituted(given: str, engine: Engine, tmp_path: Path) -> None:
+    (tmp_path / "Pair.tla").write_text(PAIR, encoding="utf-8")
+    (tmp_path / "Twins.tla").write_text(TWINS.replace("GIVEN", given), encoding="utf-8")
+    cfg = "INIT Init\nNEXT Next\nINVARIANTS Can Cannot\nCONSTANT c = 4\n"
+    (tmp_path / "Twins.cfg").write_text(cfg, encoding="utf-8")
+    result = check_module(ModuleRequest(tmp_path / "Twins.tla", engine=engine, threads=1)).result
+    assert (result.verdict, result.counters.distinct) == (Verdict.OK, 2)
+
+
 @pytest.mark.parametrize("invariant", ["True", "Same"])
 def test_a_value_that_is_substituted_below_enabled_is_an_error(
     invariant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
