@@ -40,10 +40,10 @@ class FindingLog:
 
         Raises AssumedRangeLeft where an integer left the range that the kernels assume.
         """
-        entries = np.unique(np.concatenate(list(logs))[:, : r.FindingEntry.source + 1], axis=0)
-        findings = {self._finding(level, entry) for entry in entries.tolist()}
-        if not findings:
+        entries = np.concatenate(list(logs))[:, : r.FindingEntry.source + 1]
+        if not len(entries):
             return
+        findings = {self._finding(level, entry) for entry in np.unique(entries, axis=0).tolist()}
         for finding in findings:
             if finding.kind is FindingKind.INVARIANT and (self._repeated or not finding.stored):
                 self._count_once(finding)

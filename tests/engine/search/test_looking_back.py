@@ -90,6 +90,30 @@ class TestHistory:
         history.keep(7, level := level_of(1 << 12))
         assert (list(history), history[7] is level) == ([7], True)
 
+    def test_the_memory_of_a_level_is_read_twice_however_many_are_kept(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A search may have millions of levels."""
+        reads: list[Level] = []
+        size = Level.bytes
+
+        def counted(level: Level) -> int:
+            reads.append(level)
+            measured: int = size.__get__(level)
+            return measured
+
+        monkeypatch.setattr(Level, "bytes", property(counted))
+        assert list(kept_levels(200, Budget(), 1000 * SIZE)) == list(range(1, 201))
+        assert len(reads) == 400
+
+    def test_blocks_in_files_count_for_nothing(self) -> None:
+        budget, levels = Budget(), [level_of(1 << 9) for _ in range(3)]
+        history = History(budget, 2 * SIZE)
+        history.keep(1, levels[0])
+        history.keep(2, levels[1])
+        levels[0].blocks[0].on_disk = True
+        history.spill()
+        history.keep(3, levels[2])
+        assert (list(history), history.peak_bytes) == ([1, 2, 3], 2 * SIZE)
+
     def test_only_the_newest_level_is_kept_when_memory_is_short(self) -> None:
         budget = Budget()
         budget.spilling = True
