@@ -43,7 +43,7 @@ test-layer: $(VENV)/.installed-test ## the tests of a layer and of all above it,
 
 test-cluster: $(VENV)/.installed-test ## the tests on a Spark cluster whose processes are killed
 	$(BIN)/python -m kmc_spark.train_archive
-	$(BIN)/python -m pytest -m cluster tests/spark
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m cluster tests/spark
 
 # The lower bound of pyproject.toml, in an environment of its own. It needs Java 8, 11 or 17. PySpark 3.5 leaves sockets to
 # the garbage collector, which pytest calls an error.

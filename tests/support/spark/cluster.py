@@ -20,7 +20,9 @@ from typing import TypeVar
 
 import pyspark
 
+from kmc_spark.class_archive import archive_options
 from kmc_spark.java import java_variables
+from kmc_spark.session import archive_here
 
 SPARK_HOME = Path(pyspark.__file__).parent
 _DEPLOY = "org.apache.spark.deploy"
@@ -110,11 +112,12 @@ class Cluster:
             **(variables or {}),
             **java_variables(),
             "SPARK_HOME": str(SPARK_HOME),
-            "SPARK_CONF_DIR": str(self.folder),  # not that of an installation
+            # Not that of an installation. A folder that is there would forbid the archive of classes.
+            "SPARK_CONF_DIR": str(self.folder / "no_conf"),
             "SPARK_LOCAL_DIRS": str(self.folder / "local"),
             "SPARK_NO_DAEMONIZE": "1",
             "SPARK_DAEMON_MEMORY": "256m",
-            "SPARK_DAEMON_JAVA_OPTS": _DAEMON_JAVA,
+            "SPARK_DAEMON_JAVA_OPTS": f"{_DAEMON_JAVA} {archive_options(archive_here())}",
         }
         with log.open("wb") as output:
             self._begun.append(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from contextlib import ExitStack
 from pathlib import Path
 from unittest import mock
@@ -10,7 +11,8 @@ from unittest import mock
 from pyspark import SparkContext
 from support.spark.faulty_daemon import FILE_VARIABLE
 
-from kmc_spark.session import spark_context
+from kmc_spark.class_archive import archive_options
+from kmc_spark.session import JAVA_OPTIONS, archive_here, spark_context
 
 TESTS = Path(__file__).resolve().parents[2]
 
@@ -24,7 +26,8 @@ def submit_arguments(fault: Path, *more: str) -> str:
         f"spark.executorEnv.{FILE_VARIABLE}={fault}",
         *more,
     )
-    return " ".join([*(f"--conf {setting}" for setting in settings), "pyspark-shell"])
+    java = shlex.quote(f"spark.executor.extraJavaOptions={JAVA_OPTIONS} {archive_options(archive_here())}")
+    return " ".join([*(f"--conf {setting}" for setting in settings), f"--conf {java}", "pyspark-shell"])
 
 
 class Sessions:
