@@ -56,7 +56,6 @@ from kmc.tla.translate.translation import Assigned, StateReading, Translation, W
 from kmc.tla.translate.ways import WayCounter
 
 _INLINE_MAX = 60
-_LOOPS_MAX = 18
 
 Continue = Callable[[Assigned, int], None]
 
@@ -455,18 +454,6 @@ class ActionWriter:
                 return [node.index]
             case _:
                 raise refusal("UNCHANGED of anything but variables", node.place)
-
-
-def refuse_deep_loops(lines: list[WrittenLine]) -> None:
-    """Refuse more loops inside of each other than Python has room for."""
-    around: list[int] = []
-    for line in lines:
-        while around and line.depth <= around[-1]:
-            around.pop()
-        if line.text.startswith("for "):
-            around.append(line.depth)
-        if len(around) > _LOOPS_MAX:
-            raise refusal(f"more than {_LOOPS_MAX} choices inside of each other", line.place)
 
 
 def write_action(t: Translation, node: Expression, scope: TranslationScope, depth: int) -> list[WrittenLine]:
