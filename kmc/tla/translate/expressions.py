@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
+from kmc.errors import SpecError
 from kmc.tla.resolved.nodes import (
     AngleActionExpr,
     ApplyExpr,
@@ -34,8 +36,10 @@ from kmc.tla.resolved.nodes import (
 )
 from kmc.tla.shapes.shape import Shape
 from kmc.tla.translate import choosing, collections, enabled, functions, logic, recursion, temporal_atoms, updates
+from kmc.tla.translate.lazy import is_total
+from kmc.tla.translate.narrowing import operand
 from kmc.tla.translate.refusal import refusal
-from kmc.tla.translate.scope import TranslationScope, TypedSource
+from kmc.tla.translate.scope import TranslationScope, TypedSource, head
 from kmc.tla.translate.translation import Translation
 
 Handler = Callable[[Translation, Any, TranslationScope, Shape], TypedSource]
@@ -46,15 +50,35 @@ def _variable(t: Translation, node: VariableExpr, scope: TranslationScope, want:
     return t.narrowed_code(t.variable(node.index, node.place))
 
 
+_WRITTEN = (TupleExpr, RecordExpr, FunctionConstructorExpr, SetEnumerationExpr, SetMapExpr)
+
+
+def _evaluated(handler: Handler) -> Handler:
+    """Return a handler that evaluates its left operand where the shape decides: TLC stops where that has no value."""
+
+    def handled(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:
+        code, left = handler(t, node, scope, want), operand(node, 0)
+        if is_total(t, left, scope, trusts_guards=False):
+            return code
+        try:
+            source = t.source(left, scope)
+        except SpecError:
+            return code  # it is no value of kmc's language, so its parts are tested one by one
+        is_read = source in code.source and not isinstance(head(left, scope)[0], _WRITTEN)
+        return code if is_read else replace(code, source=f"({source} == {source} and {code.source})")
+
+    return handled
+
+
 _OPERATORS: dict[str, Callable[[Translation, BuiltinExpr, TranslationScope, Shape], TypedSource]] = {
     "=": logic.equality,
     "#": logic.equality,
     "~": logic.negation,
     "=>": logic.implication,
     "<=>": logic.equivalence,
-    "\\in": logic.membership_of,
-    "\\notin": logic.membership_of,
-    "\\subseteq": collections.subset_test,
+    "\\in": _evaluated(logic.membership_of),
+    "\\notin": _evaluated(logic.membership_of),
+    "\\subseteq": _evaluated(collections.subset_test),
     "\\union": collections.combined,
     "\\intersect": collections.combined,
     "\\": collections.combined,

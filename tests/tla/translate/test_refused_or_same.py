@@ -91,6 +91,14 @@ STOPS = {
     "in a sequence": ("<<1>>", "Inv == 5 \\notin x"),
     "Cardinality": ("<<1>>", "Inv == Cardinality(x) = 1"),
     "records": ("0", "Inv == x \\notin [a : 0..1]"),
+    "kind of a number": ("<<1>>", "Inv == x[2] \\in Int"),
+    "not the kind of a number": ("<<1>>", "Inv == ~(x[2] \\notin Int)"),
+    "kind of a Boolean": ("<<1>>", "Inv == (x[2] > 1) \\in BOOLEAN"),
+    "kind of a record": ("<<1>>", "Inv == [a |-> x[2], b |-> 1] \\in [a : Int, b : 0..3]"),
+    "kind of a tuple": ("<<1>>", "Inv == <<x[2], 1>> \\in Int \\X Int"),
+    "kind of a function": ("<<1>>", "Inv == [i \\in 0..1 |-> x[i + 1]] \\in [0..1 -> Int]"),
+    "kind of elements": ("<<1>>", "Inv == {x[2]} \\in SUBSET Int"),
+    "kind of a subset": ("<<1>>", "Inv == {x[2]} \\subseteq Int"),
 }
 
 
