@@ -313,3 +313,17 @@ def test_a_record_of_one_of_several_classes_changes_and_functions_of_many_keys_b
     )
     path.with_suffix(".cfg").write_text("INIT Init\nNEXT Next\n")
     assert figures(checked(path, "Shop", threads=1)) == figures(checked(path, "Shop", Engine.PYTHON))
+
+
+def test_a_computed_function_is_tested_key_by_key(tmp_path: Path) -> None:
+    """Compiled code compares no two of them, and each value may lack its field."""
+    path = tmp_path / "Votes.tla"
+    path.write_text(
+        "---- MODULE Votes ----\nEXTENDS Naturals\nVARIABLE sent\nInit == sent = {}\n"
+        'Next == \\E a \\in 1..2 : \\/ sent\' = sent \\union {[type |-> "2b", acc |-> a, val |-> a]}\n'
+        '                        \\/ sent\' = sent \\union {[type |-> "1a", bal |-> a]}\n'
+        'Votes == [a \\in 1..2 |-> {m.val : m \\in {n \\in sent : n.type = "2b" /\\ n.acc = a}}]\n'
+        "Typed(votes) == votes \\in [1..2 -> SUBSET (1..2)]\nInv == Typed(Votes)\n====\n"
+    )
+    path.with_suffix(".cfg").write_text("INIT Init\nNEXT Next\nINVARIANT Inv\n")
+    assert figures(checked(path, "Votes")) == figures(checked(path, "Votes", Engine.PYTHON))

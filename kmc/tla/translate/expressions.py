@@ -34,7 +34,7 @@ from kmc.tla.resolved.nodes import (
     UnchangedExpr,
     VariableExpr,
 )
-from kmc.tla.shapes.shape import Shape
+from kmc.tla.shapes.shape import MapShape, Shape
 from kmc.tla.translate import choosing, collections, enabled, functions, logic, recursion, temporal_atoms, updates
 from kmc.tla.translate.lazy import is_total
 from kmc.tla.translate.narrowing import operand
@@ -50,6 +50,7 @@ def _variable(t: Translation, node: VariableExpr, scope: TranslationScope, want:
     return t.narrowed_code(t.variable(node.index, node.place))
 
 
+_DECIDED = ("True", "(not True)", "False", "(not False)")
 _WRITTEN = (TupleExpr, RecordExpr, FunctionConstructorExpr, SetEnumerationExpr, SetMapExpr)
 
 
@@ -61,10 +62,13 @@ def _evaluated(handler: Handler) -> Handler:
         if is_total(t, left, scope, trusts_guards=False):
             return code
         try:
-            source = t.source(left, scope)
+            value = t.value(left, scope)
         except SpecError:
             return code  # it is no value of kmc's language, so its parts are tested one by one
+        source = value.source
         is_read = source in code.source and not isinstance(head(left, scope)[0], _WRITTEN)
+        # A map is tested key by key, and most computed maps are no values that compiled code can compare.
+        is_read = is_read or (isinstance(value.shape, MapShape) and code.source not in _DECIDED)
         return code if is_read else replace(code, source=f"({source} == {source} and {code.source})")
 
     return handled
