@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -50,7 +51,7 @@ def _variable(t: Translation, node: VariableExpr, scope: TranslationScope, want:
     return t.narrowed_code(t.variable(node.index, node.place))
 
 
-_DECIDED = ("True", "(not True)", "False", "(not False)")
+_DECIDED = re.compile(r"\b(True|False)\b")  # a part of a test that the shape decides
 _WRITTEN = (TupleExpr, RecordExpr, FunctionConstructorExpr, SetEnumerationExpr, SetMapExpr)
 
 
@@ -68,7 +69,7 @@ def _evaluated(handler: Handler) -> Handler:
         source = value.source
         is_read = source in code.source and not isinstance(head(left, scope)[0], _WRITTEN)
         # A map is tested key by key, and most computed maps are no values that compiled code can compare.
-        is_read = is_read or (isinstance(value.shape, MapShape) and code.source not in _DECIDED)
+        is_read = is_read or (isinstance(value.shape, MapShape) and not _DECIDED.search(code.source))
         return code if is_read else replace(code, source=f"({source} == {source} and {code.source})")
 
     return handled
