@@ -65,10 +65,10 @@ def _evaluated(handler: Handler) -> Handler:
         try:
             value = t.value(left, scope)
         except SpecError:
-            return code  # it is no value of kmc's language, so its parts are tested one by one
+            return code  # kmc's language has no such value, so its parts are tested one by one
         source = value.source
         is_read = source in code.source and not isinstance(head(left, scope)[0], _WRITTEN)
-        # A map is tested key by key, and most computed maps are no values that compiled code can compare.
+        # A map is tested key by key, and compiled code can compare few computed maps.
         is_read = is_read or (isinstance(value.shape, MapShape) and not _DECIDED.search(code.source))
         return code if is_read else replace(code, source=f"({source} == {source} and {code.source})")
 
