@@ -164,7 +164,7 @@ class RememberedRange:
 
     @classmethod
     def of(cls, model: Model) -> RememberedRange:
-        """Return the remembered range of a model, which has no path if there is no cache."""
+        """Return the remembered range of a model; its path is None without a cache."""
         folder = cache_folder()
         return cls(None if folder is None else folder / _FOLDER / model.digest)
 

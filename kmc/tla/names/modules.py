@@ -356,7 +356,7 @@ class ModuleResolver(ExpressionResolver):
         return self._substituted_definition(name, given, scope)
 
     def _standing_in(self, name: ParameterSyntax, found: Entity, scope: NameScope) -> Entity:
-        """Return a definition that stands for a variable of an instance, or the variable of the model that does alone.
+        """Return the entity that replaces a variable of an instance: a definition, or one variable of the model.
 
         Variables of an instance have next values of their own below ENABLED, also where a constant or one variable of
         the model is substituted for several of them.

@@ -42,7 +42,7 @@ class InstanceContext:
     """The variables of the model that are substituted for its variables."""
 
     def has_stand_in(self, entity: Entity) -> bool:
-        """Return whether an entity is a definition that stands for a variable of this instance."""
+        """Return whether an entity is a definition that replaces a variable of this instance."""
         return isinstance(entity, DefinitionEntity) and any(entity.definition is known for known in self.stand_ins)
 
     def all_stand_ins(self) -> tuple[OperatorDefinition, ...]:

@@ -41,14 +41,14 @@ def with_own_variables(node: EnabledExpr, variables: int) -> tuple[Expression, t
 
 
 class _Mentions:
-    """Finds where an expression applies what stands for a variable, directly or through definitions."""
+    """Finds expressions that apply the placeholder of a variable, directly or through definitions."""
 
     def __init__(self, stand_ins: frozenset[OperatorDefinition]) -> None:
         self._stand_ins = stand_ins
         self._known: dict[OperatorDefinition, bool] = {}
 
     def some_of(self, value: object) -> bool:
-        """Return whether an expression, or a part of one, mentions what stands for a variable."""
+        """Return whether an expression, or a part of one, mentions the placeholder of a variable."""
         if isinstance(value, OperatorDefinition):
             return self._definition(value)
         return any(self.some_of(part) for part in _parts(value))

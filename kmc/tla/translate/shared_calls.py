@@ -26,7 +26,7 @@ class SharedCall:
 def shared_call(body: str, level: str, callee: str, helper: str, parameters: Collection[str]) -> SharedCall | None:
     """Return a body in which a call of `callee` is made once; None if none is certain to be made of several.
 
-    `level` stands for a number in the names `callee` and `helper`, whose parameters are those of the body.
+    `level` is the text in the names `callee` and `helper` that a number replaces. Both take the parameters of the body.
     """
     tree = ast.parse(body.replace(level, _MARK), mode="eval").body
     name = callee.replace(level, _MARK)

@@ -68,9 +68,9 @@ def test_a_check_says_in_one_line_that_it_starts_again_and_remembers_the_range()
 
 
 def test_a_counterexample_in_a_wider_range_is_one_of_the_spec() -> None:
-    told = kmc("check", "counter.py", "small.cfg")
-    assert told.exit_code == 12, told.stderr
-    assert LINE in told.stderr
+    ran = kmc("check", "counter.py", "small.cfg")
+    assert ran.exit_code == 12, ran.stderr
+    assert LINE in ran.stderr
     shown = kmc("eval", "last#216", "[st.n, st.before]")
     assert "[15210, 12210]" in shown.stdout, shown.stderr
 
