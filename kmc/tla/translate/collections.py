@@ -34,6 +34,7 @@ from kmc.tla.translate.membership import may_be, membership
 from kmc.tla.translate.narrowing import guard
 from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import SpecLocal, TranslationScope, TypedSource, head
+from kmc.tla.translate.several_kinds import only_function, only_set
 from kmc.tla.translate.translation import Translation
 
 _ARITHMETIC = {"+": "+", "-": "-", "*": "*", "%": "%", "\\div": "//"}
@@ -228,7 +229,7 @@ def cardinality(t: Translation, node: BuiltinExpr, scope: TranslationScope, want
         if inside is None:
             return TypedSource("0", NumberShape(0, 0))
         return TypedSource(f"count({guard(t, inner.condition, inside[0])[0]} {inside[1]})", NUMBER)
-    code = t.value(inner, inner_scope)
+    code = only_set(t.value(inner, inner_scope))
     if not may_be(code.shape, SetShape):
         return TypedSource("checked(0, False)", NUMBER)
     if len(alternatives_of(code.shape)) > 1:
@@ -238,7 +239,7 @@ def cardinality(t: Translation, node: BuiltinExpr, scope: TranslationScope, want
 
 def domain(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:
     """Translate DOMAIN as a value."""
-    function = t.value(node.arguments[0], scope)
+    function = only_function(t, t.value(node.arguments[0], scope))
     match function.shape:
         case SequenceShape():
             return TypedSource(f"set({function.source}.offsets())", SetShape(NUMBER))

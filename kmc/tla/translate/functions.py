@@ -34,6 +34,7 @@ from kmc.tla.shapes.shape import (
     RecordShape,
     SequenceShape,
     Shape,
+    UnionShape,
     alternatives_of,
     fits,
     join,
@@ -48,6 +49,7 @@ from kmc.tla.translate.pointwise import is_computed_update
 from kmc.tla.translate.recursion import inner_call, recursive_function
 from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import Delayed, SpecLocal, TranslationScope, TypedSource, head
+from kmc.tla.translate.several_kinds import only_function
 from kmc.tla.translate.translation import Translation
 
 # Constructors
@@ -240,6 +242,7 @@ def _in_its_domain(
 
 def applied(t: Translation, function: TypedSource, argument: Expression, scope: TranslationScope) -> TypedSource:
     """Translate `function[argument]` by the representation of the function."""
+    function = only_function(t, function)
     shape = function.shape
     match shape:
         case MapShape() if t.is_bag(shape):
@@ -254,13 +257,20 @@ def applied(t: Translation, function: TypedSource, argument: Expression, scope: 
         case SequenceShape():
             code = TypedSource(f"{function.source}.at({t.source(argument, scope)})", shape.element)
         case RecordShape():
-            index = t.constant(*head(argument, scope))
-            if not isinstance(index, int | str):
-                raise refusal("a field of a record that is computed", argument.place)
-            return t.field(function, f"item{index}" if isinstance(index, int) else index, argument.place)
+            return _item(t, function, argument, scope)
+        case UnionShape() if any(isinstance(plain, RecordShape) for plain in alternatives_of(shape)):
+            return _item(t, function, argument, scope)
         case _:
             raise refusal("an application of what is not known to be a function", argument.place)
     return t.narrowed_code(code)
+
+
+def _item(t: Translation, record: TypedSource, argument: Expression, scope: TranslationScope) -> TypedSource:
+    """Translate the application of a record or a tuple, whose argument has to be constant."""
+    index = t.constant(*head(argument, scope))
+    if not isinstance(index, int | str):
+        raise refusal("a field of a record that is computed", argument.place)
+    return t.field(record, f"item{index}" if isinstance(index, int) else index, argument.place)
 
 
 def field_access(t: Translation, node: FieldAccessExpr, scope: TranslationScope, want: Shape) -> TypedSource:
@@ -371,7 +381,7 @@ def _sequence_of(
 
 def length(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:
     """Translate Len."""
-    code = t.value(node.arguments[0], scope)
+    code = only_function(t, t.value(node.arguments[0], scope))
     if not all(has_length(plain) for plain in alternatives_of(code.shape)):
         raise refusal("Len of what may be something else than a sequence", node.place)
     return TypedSource(f"len({code.source})", NUMBER)

@@ -40,6 +40,7 @@ from kmc.tla.shapes.shape import (
 from kmc.tla.translate.narrowing import Found, guard
 from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import Delayed, Entry, SpecLocal, TranslationScope, TypedSource, head
+from kmc.tla.translate.several_kinds import only_function
 from kmc.tla.translate.translation import Translation
 from kmc.tla.values.kinds import TlaBoolean, Value
 from kmc.tla.values.order import sorted_values
@@ -226,7 +227,7 @@ def iterable(t: Translation, domain: Argument, scope: TranslationScope) -> tuple
             case "..", (first, last):
                 return f"range({t.source(first, inner)}, {t.source(last, inner)} + 1)", t.interval(first, last, inner)
             case "DOMAIN", (function,):
-                return _keys(t, t.value(function, inner), node.place)
+                return _keys(t, only_function(t, t.value(function, inner)), node.place)
             case "SUBSET", (base,):
                 known = t.value(base, inner)
                 return f"subsets({_bare(t, known.source)})", SetShape(_element(known, node.place))

@@ -9,6 +9,7 @@ from kmc.tla.translate.literals import class_placeholder
 from kmc.tla.translate.names import field_name
 from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import SpecLocal, TranslationScope, TypedSource, head
+from kmc.tla.translate.several_kinds import only_function
 from kmc.tla.translate.translation import Translation
 
 
@@ -23,6 +24,7 @@ def except_(t: Translation, node: ExceptExpr, scope: TranslationScope, want: Sha
 def _updated(
     t: Translation, code: TypedSource, update: ExceptUpdate, depth: int, scope: TranslationScope
 ) -> TypedSource:
+    code = only_function(t, code)
     shape, step = code.shape, update.path[depth]
     if isinstance(shape, SequenceShape) and shape.longest == 0 and isinstance(head(step, scope)[0], BoundExpr):
         return code  # EXCEPT changes nothing at a key that the function does not have
