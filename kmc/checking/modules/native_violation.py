@@ -20,10 +20,14 @@ from kmc.checking.modules.native_translation import NativeTranslation
 from kmc.errors import InternalError, KmcError
 from kmc.result import Trace, TraceStep, Verdict, Violation
 from kmc.tla.run.program import State
+from kmc.tla.translate.refusal import refusal
 from kmc.tla.values.failures import failed_assertion
 
 _NARROW = frozenset(("KMC201", "KMC202", "KMC203", "KMC204", "KMC205", "KMC206", "KMC290"))
 """The codes of values outside of their types, which an invariant has under a class of its own, and of assertions."""
+
+_SEVERAL_VALUES = frozenset(("KMC229",))
+"""The code of a map with two values for one key: the translation of a CHOOSE gives each value the key 0."""
 
 
 class NotInModule(Exception):
@@ -68,10 +72,14 @@ def _error_of(module: CheckedModule, error: KmcError, state: State, translation:
 def not_in_module(error: KmcError, states: Iterable[State], translation: NativeTranslation) -> NotInModule:
     """Return the reason to widen types so that they fit some states; InternalError KMC943 if no type is at fault.
 
+    SpecError KMC812 if a CHOOSE has several values: compiled code does not know which one is the first.
     A failed assertion may be the end of a chain of helpers, which a wider translation makes longer.
     """
     if error.code in _NARROW:
         return NotInModule(error, tuple(states))
+    if error.code in _SEVERAL_VALUES:
+        what = "a CHOOSE among values without an order, several of which satisfy its condition in a state"
+        raise refusal(what, translation.place(error.span))
     raise InternalError(
         "KMC943",
         f"the translation of the module fails where the module does not: {error.message}",

@@ -1,28 +1,72 @@
 r"""CHOOSE: the first element, in the order of the interpreter, that satisfies a condition.
 
 The least number is a minimum. Where the possible elements are known, as strings, model values and the elements of a
-constant set are, each is tested in turn. Another set has no order in kmc's language, so its CHOOSE is refused.
+constant set are, each is tested in turn. Another set has no order in kmc's language: there, all elements that satisfy
+the condition have to give one value, and compiled code stops where they give several. So the value of
+`(CHOOSE m \in S : P).f` may be known where that of the CHOOSE is not.
 """
 
 from __future__ import annotations
 
-from kmc.tla.resolved.nodes import BoundExpr, ChooseExpr, Expression
-from kmc.tla.shapes.shape import AtomShape, BooleanShape, NumberShape, Shape
+from collections.abc import Callable
+
+from kmc.tla.resolved.nodes import BoundExpr, ChooseExpr, Expression, SetEnumerationExpr
+from kmc.tla.shapes.shape import NOTHING, Atom, AtomShape, BooleanShape, NumberShape, Shape
 from kmc.tla.translate.iteration import choose, iterable
 from kmc.tla.translate.logic import either
 from kmc.tla.translate.membership import membership
 from kmc.tla.translate.narrowing import guard
 from kmc.tla.translate.ranks import least_record
 from kmc.tla.translate.refusal import refusal
-from kmc.tla.translate.scope import SpecLocal, TranslationScope, TypedSource, head
+from kmc.tla.translate.scope import SpecLocal, TranslationScope, TypedSource, expression_of, head, local_of
 from kmc.tla.translate.translation import Translation
-from kmc.tla.values.kinds import FALSE, TRUE, Value
+from kmc.tla.values.kinds import FALSE, TRUE, FunctionValue, Value
 
 _CANDIDATES_MAX = 24
 
 
 def chosen(t: Translation, node: ChooseExpr, scope: TranslationScope, want: Shape) -> TypedSource:
     r"""Translate `CHOOSE x \in S : P`."""
+    first = first_in_order(t, node, scope, want)
+    return only_value(t, node, scope, lambda element: element, want) if first is None else first
+
+
+def only_value(
+    t: Translation,
+    node: ChooseExpr,
+    scope: TranslationScope,
+    part: Callable[[Expression], Expression],
+    want: Shape = NOTHING,
+) -> TypedSource:
+    """Return a part of the chosen element, which is the same for all elements that satisfy the condition.
+
+    A map has one value for its key 0; compiled code stops at several, and where there is none.
+    """
+    assert node.range is not None
+    binding, domain = node.range.bindings[0], node.range.domain
+    choice = choose(t, domain, scope, binding.name)
+    if choice is None or not (binding in t.facts.of(node.body).free or _may_have_one(t, domain, scope)):
+        what = "a CHOOSE from a set whose elements are not known before, or which SYMMETRY permutes"
+        raise refusal(what, node.place)
+    inner = scope.bind(((binding, choice.entry),))
+    test, found = guard(t, node.body, inner)
+    with t.narrowed(found):
+        value = t.value(part(BoundExpr(place=node.place, binding=binding)), inner, want)
+    clauses = " ".join(clause.text for clause in choice.clauses)
+    return TypedSource(f"{{0: {value.source} {clauses} if {test}}}[0]", value.shape)
+
+
+def _may_have_one(t: Translation, domain: Expression, scope: TranslationScope) -> bool:
+    """Return whether a set may have one element by what it is, as no constant, parameter or enumeration has."""
+    node, scope = head(domain, scope)
+    local = local_of(node, scope)
+    if local is not None:
+        return local.origin is not None and _may_have_one(t, expression_of(local.origin), local.origin.scope)
+    return not isinstance(node, SetEnumerationExpr) and t.constant(node, scope) is None
+
+
+def first_in_order(t: Translation, node: ChooseExpr, scope: TranslationScope, want: Shape) -> TypedSource | None:
+    """Return the first element that satisfies the condition, None where compiled code does not know the order."""
     if node.range is None or node.range.is_pattern:
         raise refusal("this CHOOSE", node.place)
     numbers = _least_number(t, node, scope)
@@ -30,11 +74,9 @@ def chosen(t: Translation, node: ChooseExpr, scope: TranslationScope, want: Shap
         return numbers
     candidates, is_whole = _candidates(t, node.range.domain, scope)
     if not candidates:
-        record = least_record(t, node, scope)
-        if record is not None:
-            return record
-    if not 0 < len(candidates) <= _CANDIDATES_MAX:
-        raise refusal("a CHOOSE from a set whose elements are not known before", node.place)
+        return least_record(t, node, scope)
+    if len(candidates) > _CANDIDATES_MAX:
+        return None
     code: TypedSource | None = None
     for value in reversed(candidates):
         element = t.literal(value, want)
@@ -82,15 +124,29 @@ def _candidates(t: Translation, domain: Expression, scope: TranslationScope) -> 
     """Return the possible elements of a set in their order, and whether these are the elements."""
     constant = _constant_set(t, domain, scope)
     if constant is not None:
-        return t.in_order(constant), True
+        return _unless_permuted(t, t.in_order(constant)), True
     node, inner = head(domain, scope)
     _, shape = iterable(t, node, inner)
     match shape:
         case AtomShape(atoms):
-            if any(group.is_symmetric and atoms & set(group.atoms) for group in t.names.groups):
-                raise refusal("a CHOOSE among values that SYMMETRY permutes", domain.place)
-            return t.in_order(frozenset(atoms)), False
+            return _unless_permuted(t, t.in_order(frozenset(atoms))), False
         case BooleanShape():
             return [FALSE, TRUE], False
         case _:
             return [], False
+
+
+def _unless_permuted(t: Translation, values: list[Value]) -> list[Value]:
+    """Return the values, none if there are some that SYMMETRY permutes: these have no order."""
+    permuted = {atom for group in t.names.groups if group.is_symmetric for atom in group.atoms}
+    return [] if any(_mentions(value, permuted) for value in values) else values
+
+
+def _mentions(value: object, atoms: set[Atom]) -> bool:
+    match value:
+        case frozenset() | tuple():
+            return any(_mentions(item, atoms) for item in value)
+        case FunctionValue():
+            return any(_mentions(item, atoms) for pair in value.items() for item in pair)
+        case _:
+            return value in atoms

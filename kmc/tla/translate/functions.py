@@ -7,12 +7,14 @@ a tuple in a set is too. A constructor writes the representation that is wanted.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from kmc.tla.resolved.nodes import (
     ApplyExpr,
     BoundExpr,
     BoundRange,
     BuiltinExpr,
+    ChooseExpr,
     ExceptExpr,
     Expression,
     FieldAccessExpr,
@@ -23,6 +25,7 @@ from kmc.tla.resolved.nodes import (
     ProductExpr,
     RecordExpr,
     RecursiveFunctionExpr,
+    StringExpr,
     TupleExpr,
 )
 from kmc.tla.shapes.shape import (
@@ -41,6 +44,7 @@ from kmc.tla.shapes.shape import (
     join_all,
     tuple_key,
 )
+from kmc.tla.translate.choosing import first_in_order, only_value
 from kmc.tla.translate.computed_updates import updated_at
 from kmc.tla.translate.iteration import choose, iterable, loops
 from kmc.tla.translate.literals import record_source, wanted
@@ -199,6 +203,9 @@ def application(t: Translation, node: FunctionApplicationExpr, scope: Translatio
         return _constructed(t, function_node, function_scope, Delayed(node.argument, scope), want)
     if isinstance(function_node, ExceptExpr) and is_computed_update(t, function_node, function_scope):
         return updated_at(t, function_node, function_scope, (node.argument, scope), want)
+    if isinstance(function_node, ChooseExpr) and isinstance(argument_node, NumberExpr | StringExpr):
+        read = replace(node, argument=argument_node)
+        return _of_chosen(t, function_node, function_scope, lambda whole: replace(read, function=whole), want)
     return applied(t, t.value(function_node, function_scope), node.argument, scope)
 
 
@@ -278,7 +285,21 @@ def field_access(t: Translation, node: FieldAccessExpr, scope: TranslationScope,
     inner, inner_scope = head(node.record, scope)
     if isinstance(inner, RecordExpr):
         return t.value(dict(inner.fields)[node.field], inner_scope, want)
+    if isinstance(inner, ChooseExpr):
+        return _of_chosen(t, inner, inner_scope, lambda record: replace(node, record=record), want)
     return t.field(t.value(inner, inner_scope), node.field, node.place)
+
+
+def _of_chosen(
+    t: Translation, node: ChooseExpr, scope: TranslationScope, part: Callable[[Expression], Expression], want: Shape
+) -> TypedSource:
+    """Translate a part of the element that CHOOSE takes."""
+    first = first_in_order(t, node, scope, NOTHING)
+    if first is None:
+        return only_value(t, node, scope, part, want)
+    binding = NameBinding("chosen", node.place)
+    read = BoundExpr(place=node.place, binding=binding)
+    return t.value(part(read), TranslationScope().bind(((binding, SpecLocal(first)),)), want)
 
 
 # Joining functions

@@ -118,7 +118,7 @@ def test_recursion_without_a_translation_is_refused(line: str, text: str, tmp_pa
 
 def test_a_choice_among_permuted_values_is_refused(tmp_path: Path) -> None:
     module = FOLDS.replace("FiniteSets", "FiniteSets, TLC").replace("====\n", "Perms == Permutations(Proc)\n====\n")
-    with pytest.raises(SpecError, match="a CHOOSE among values that SYMMETRY permutes"):
+    with pytest.raises(SpecError, match="or which SYMMETRY permutes"):
         pair_of(tmp_path, module, CONFIGURATION + "SYMMETRY Perms\n")
 
 
