@@ -226,6 +226,15 @@ class TestFaults:
         assert counter().result.counters.distinct == 41
         assert spec.read_text() == text
 
+    def test_a_cfg_file_that_no_path_names_is_translated_anew_when_it_changes(self, tmp_path: Path) -> None:
+        path = tmp_path / "Counter.tla"
+        path.write_text(COUNTER.replace("VARIABLES", "CONSTANT N\nVARIABLES").replace("n < 40", "n < N"))
+        for high in (3, 5):
+            text = f"INIT Init\nNEXT Next\nCHECK_DEADLOCK FALSE\nCONSTANT N = {high}\n"
+            path.with_suffix(".cfg").write_text(text)
+            outcome = check_module(ModuleRequest(path, engine=Engine.NATIVE))
+            assert outcome.result.counters.distinct == high + 1
+
     def test_a_comment_that_looks_like_a_constant_of_the_command_line_has_another_key(self, tmp_path: Path) -> None:
         path = tmp_path / "Given.tla"
         path.write_text(

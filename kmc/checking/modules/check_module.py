@@ -114,7 +114,7 @@ def check_loaded_module(
     if example is not None:
         result = replace(result, warnings=(*result.warnings, *alias_warnings(module, example.file)))
     asked = CheckRequest(
-        ChosenModel(module.model, None, text=configuration_text(request)),
+        ChosenModel(module.model, None, text=configuration_text(request, module)),
         request.limits,
         request.engine,
         request.threads,
@@ -163,7 +163,7 @@ def _searched(request: ModuleRequest, module: CheckedModule, progress: Callable[
     from kmc.checking.modules.native_search import NativeModuleSearch, NativeOptions
 
     # Each in a part of its own: a line of the `.cfg` file may look like a constant of the command line.
-    given = (_cfg_text(request), *request.sets)
+    given = (_cfg_text(module), *request.sets)
     options = NativeOptions(request.threads or usable_cpus(), request.fingerprint_bits, given, request.note)
     return NativeModuleSearch(module, limits, options, request.keep_going, progress).run()
 
@@ -208,11 +208,11 @@ def _false_postcondition(module: CheckedModule, result: Result) -> Iterator[str]
         yield f"the postcondition {postcondition.name} cannot be evaluated: {error.message}"
 
 
-def configuration_text(request: ModuleRequest) -> str:
-    r"""Return the text of the `.cfg` file, with the constants of `--set` as comments."""
-    return "".join(f"\\* --set {given}\n" for given in request.sets) + _cfg_text(request)
+def configuration_text(request: ModuleRequest, module: CheckedModule) -> str:
+    r"""Return the text of the `.cfg` file of a module, with the constants of `--set` as comments."""
+    return "".join(f"\\* --set {given}\n" for given in request.sets) + _cfg_text(module)
 
 
-def _cfg_text(request: ModuleRequest) -> str:
-    path = request.configuration
-    return path.read_text(encoding="utf-8") if path is not None else ""
+def _cfg_text(module: CheckedModule) -> str:
+    path = module.program.model.configuration
+    return Path(path).read_text(encoding="utf-8") if path is not None else ""

@@ -225,7 +225,7 @@ def _module_of(options: SimulateOptions) -> _Subject:
     return _Subject(
         module.model,
         (*warnings, *module.program.model.warnings),
-        configuration_text(request),
+        configuration_text(request, module),
         lambda walk: ModuleSimulation(module, walk, start).run(),
         lambda violation: module_counterexample(module, violation, start),
     )
