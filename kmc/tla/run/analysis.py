@@ -32,6 +32,7 @@ from kmc.tla.resolved.nodes import (
     FieldAccessExpr,
     FunctionApplicationExpr,
     IfExpr,
+    LambdaExpr,
     LeadsToExpr,
     LetExpr,
     NameBinding,
@@ -185,11 +186,23 @@ class Analysis:
         # The parameters go first: in a recursive call, the arguments may read parameters of the same names.
         own = frozenset(node.operator.parameters)
         found = Facts(operator.level, operator.free - own, operator.shifted - own)
+        # An operator among the arguments may read the others, which the operator applies it to, in another state.
+        passes_on = any(map(self.is_shifting, node.arguments))
         for parameter, argument in zip(node.operator.parameters, node.arguments, strict=True):
             inner = self.facts(argument)
-            is_shifted = parameter in operator.shifted
+            is_shifted = passes_on or parameter in operator.shifted
             found = found.joined(inner.under_shift(2 if inner.level else 0) if is_shifted else inner)
         return found
+
+    def is_shifting(self, argument: Argument) -> bool:
+        """Return whether an argument is an operator that reads its own arguments in another state."""
+        match argument:
+            case LambdaExpr(parameters=parameters, body=body):
+                return not self.facts(body).shifted.isdisjoint(parameters)
+            case OperatorReferenceExpr(operator=OperatorDefinition() as definition):
+                return not self.of_definition(definition).shifted.isdisjoint(definition.parameters)
+            case _:
+                return False
 
     def of_definition(self, definition: OperatorDefinition) -> Facts:
         """Return the facts of the body of a definition; its parameters are among the bindings."""

@@ -104,7 +104,8 @@ def applied(compiler: NodeCompiler, node: ApplyExpr, scope: RunScope) -> Code:
     if isinstance(operator, str):
         return compiler.value(BuiltinExpr(place=node.place, operator=operator, arguments=_written(arguments)), scope)
     lambda_node, lambda_scope = operator
-    inner, fill = in_place(compiler, lambda_node.parameters, arguments, lambda_scope.on(scope), scope, frozenset())
+    substituted = frozenset(lambda_node.parameters) if _is_shifting(compiler, *operator) else frozenset()
+    inner, fill = in_place(compiler, lambda_node.parameters, arguments, lambda_scope.on(scope), scope, substituted)
     return _filled(fill, compiler.value(lambda_node.body, inner))
 
 
@@ -153,7 +154,12 @@ def substituted_parameters(
     """Return the parameters whose arguments are compiled where the parameters occur."""
     if not definition.parameters:
         return frozenset()
-    shifted = compiler.analysis.of_definition(definition).shifted
+    facts = compiler.analysis.of_definition(definition)
+    passes_on = _reads_shifted(compiler, facts.free, scope) or any(
+        parameter.arity and _is_shifting(compiler, argument, where)
+        for parameter, (argument, where) in zip(definition.parameters, arguments, strict=True)
+    )
+    shifted = frozenset(definition.parameters) if passes_on else facts.shifted
     formulas = compiler.analysis.formula_parameters(definition) if is_act else frozenset()
     applied = compiler.analysis.applied_parameters(definition) if is_act else frozenset()
     found = set()
@@ -174,6 +180,28 @@ def substituted_parameters(
         if parameter.arity or (parameter in shifted and level) or (is_act and changes) or is_enumerated:
             found.add(parameter)
     return frozenset(found)
+
+
+def _is_shifting(compiler: NodeCompiler, operator: Argument, scope: RunScope) -> bool:
+    """Return whether an operator argument reads its own arguments in another state: LAMBDA w : w' = w."""
+    if compiler.analysis.is_shifting(operator):
+        return True
+    match operator:
+        case LambdaExpr(body=body):
+            return _reads_shifted(compiler, compiler.analysis.facts(body).free, scope)
+        case OperatorReferenceExpr(operator=NameBinding() as binding):
+            return _reads_shifted(compiler, frozenset((binding,)), scope)
+        case _:
+            return False
+
+
+def _reads_shifted(compiler: NodeCompiler, names: frozenset[NameBinding], scope: RunScope) -> bool:
+    """Return whether one of some names is an operator that reads its arguments in another state."""
+    meanings = [scope.meanings.get(name) for name in names if name.arity]
+    return any(
+        isinstance(meaning, Substitute) and _is_shifting(compiler, meaning.argument, meaning.scope)
+        for meaning in meanings
+    )
 
 
 def _is_value(argument: Argument, scope: RunScope) -> bool:
