@@ -265,7 +265,7 @@ class ExpressionResolver(ReferenceResolver):
         return CaseExpr(arms, other, place=node.place)
 
     def _let(self, node: LetSyntax, scope: NameScope) -> LetExpr:
-        context = InstanceContext(local_definitions=[], is_eager=True)
+        context = InstanceContext(local_definitions=[], is_eager=True, outer=scope)
         inner = scope.child(context)
         self.units(node.units, inner)
         body = self.expression(node.body, inner)

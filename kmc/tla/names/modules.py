@@ -14,7 +14,6 @@ from kmc.tla.names.library import ModuleLibrary
 from kmc.tla.names.references import profile_of
 from kmc.tla.names.replacements import Replacements
 from kmc.tla.names.scopes import (
-    BindingEntity,
     DefinitionEntity,
     Entity,
     InstanceContext,
@@ -363,8 +362,6 @@ class ModuleResolver(ExpressionResolver):
         """
         context = scope.context
         match found:
-            case BindingEntity():
-                return found
             case VariableEntity() if found not in context.variables:
                 context.variables.append(found)
                 return found

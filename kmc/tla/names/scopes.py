@@ -22,8 +22,9 @@ class InstanceContext:
     """The instance that definitions belong to.
 
     `prefix` begins their names, `implicit` are the parameters of the instance, which all its definitions have first.
-    What is substituted for its constants and variables is resolved in the scope `outer`. In a LET, `local_definitions`
-    collects its definitions in the order in which they are complete. Definitions are resolved when they are read if
+    What is substituted for its constants and variables is resolved in the scope `outer`, which for a
+    LET is the scope around it. In a LET, `local_definitions` collects its definitions in the order in which they are
+    complete. Definitions are resolved when they are read if
     `is_eager`, else when they are used.
     """
 

@@ -27,6 +27,7 @@ from kmc.tla.resolved.nodes import (
     Node,
     OperatorDefinition,
     OperatorReferenceExpr,
+    OwnVariableExpr,
     PrimeExpr,
     UnboundedExpr,
     UnchangedExpr,
@@ -81,7 +82,7 @@ def _parts_in(value: object) -> Iterator[Argument]:
 def level_of(expression: Argument) -> int:
     """Return the level of an expression or of an operator: 0 constant, 1 state, 2 action, 3 temporal."""
     match expression:
-        case VariableExpr():
+        case VariableExpr() | OwnVariableExpr():
             return STATE
         case EnabledExpr():
             return STATE

@@ -360,6 +360,15 @@ class EnabledExpr(Node):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class OwnVariableExpr(Node):
+    """A variable of an instance below ENABLED: `current` is its value, and the variable `index` its next value."""
+
+    name: str
+    index: int
+    current: Expression
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class BoxActionExpr(Node):
     """`[A]_v`."""
 
@@ -440,6 +449,7 @@ Expression: TypeAlias = (
     | PrimeExpr
     | UnchangedExpr
     | EnabledExpr
+    | OwnVariableExpr
     | BoxActionExpr
     | AngleActionExpr
     | AlwaysExpr

@@ -11,13 +11,9 @@ from collections.abc import Iterator
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
+from kmc.tla.resolved.levels import STATE
 from kmc.tla.resolved.nodes import (
-    AngleActionExpr,
     ApplyExpr,
-    BoxActionExpr,
-    BuiltinExpr,
-    ConjunctionExpr,
-    DisjunctionExpr,
     EnabledExpr,
     Expression,
     LetExpr,
@@ -25,19 +21,24 @@ from kmc.tla.resolved.nodes import (
     Node,
     OperatorDefinition,
     OperatorReferenceExpr,
-    PrimeExpr,
-    TupleExpr,
-    UnchangedExpr,
-    VariableExpr,
+    OwnVariableExpr,
 )
 
 
 def with_own_variables(node: EnabledExpr, variables: int) -> tuple[Expression, tuple[str, ...]]:
     """Return the action of ENABLED with variables of its own, numbered from `variables` on, and their names."""
-    if not node.stand_ins or not _Mentions(frozenset(node.stand_ins)).some_of(node.action):
+    if not mentions_stand_ins(node):
         return node.action, ()
     rewriting = _Rewriting(node.stand_ins, variables)
-    return rewriting.of(node.action, False), tuple(definition.name for definition in node.stand_ins)
+    action = rewriting.of(node.action)
+    if rewriting.local_copies:
+        action = LetExpr(tuple(rewriting.local_copies), action, place=node.place)
+    return action, tuple(definition.name for definition in node.stand_ins)
+
+
+def mentions_stand_ins(node: EnabledExpr) -> bool:
+    """Return whether the action of ENABLED mentions a variable of the instance in which it is written."""
+    return bool(node.stand_ins) and _Mentions(frozenset(node.stand_ins)).some_of(node.action)
 
 
 class _Mentions:
@@ -63,70 +64,49 @@ class _Mentions:
 
 
 class _Rewriting:
-    """Rewrites an action; `of` an expression below a prime reads the variables that are its own."""
+    """Rewrites an action and the definitions that it applies: placeholders of variables become variables of its own.
+
+    `local_copies` are copies of the definitions of LETs around the action, each after those that it applies.
+    """
 
     def __init__(self, stand_ins: tuple[OperatorDefinition, ...], first: int) -> None:
         self._index = {definition: first + at for at, definition in enumerate(stand_ins)}
         self._mentions = _Mentions(frozenset(stand_ins))
-        self._copies: dict[tuple[OperatorDefinition, bool], OperatorDefinition] = {}
+        self._copies: dict[OperatorDefinition, OperatorDefinition] = {}
+        self._inside: set[OperatorDefinition] = set()
+        self.local_copies: list[OperatorDefinition] = []
 
-    def of(self, value: Any, is_primed: bool) -> Any:
+    def of(self, value: Any) -> Any:
         """Return an expression, or a part of one, rewritten."""
         if not self._mentions.some_of(value):
             return value
         match value:
-            case PrimeExpr(body=body) if not is_primed:
-                return replace(value, body=self.of(body, True))
-            case ApplyExpr(operator=OperatorDefinition() as definition) if is_primed and definition in self._index:
-                return VariableExpr(definition.name, self._index[definition], place=value.place)
+            case ApplyExpr(operator=OperatorDefinition() as definition) if definition in self._index:
+                return OwnVariableExpr(definition.name, self._index[definition], value, place=value.place)
             case ApplyExpr(operator=OperatorDefinition() as definition, arguments=arguments):
-                operator = self._definition(definition, is_primed)
-                return replace(value, operator=operator, arguments=self.of(arguments, is_primed))
+                return replace(value, operator=self._definition(definition), arguments=self.of(arguments))
             case OperatorReferenceExpr(operator=OperatorDefinition() as definition):
-                return replace(value, operator=self._definition(definition, is_primed))
-            case UnchangedExpr(body=body) if not is_primed:
-                return self._unchanged(body)
-            case AngleActionExpr(action=action, subscript=subscript):
-                differs = BuiltinExpr("~", (self._unchanged(subscript),), place=value.place)
-                return ConjunctionExpr((self.of(action, is_primed), differs), place=value.place)
-            case BoxActionExpr(action=action, subscript=subscript):
-                return DisjunctionExpr((self.of(action, is_primed), self._unchanged(subscript)), place=value.place)
+                return replace(value, operator=self._definition(definition))
             case EnabledExpr():
                 return value  # it has variables of its own
             case tuple():
-                return tuple(self.of(item, is_primed) for item in value)
+                return tuple(self.of(item) for item in value)
             case LetExpr(definitions=definitions, body=body):
-                changed_body = self.of(body, is_primed)
-                copies = [self._copies.get((one, at)) for one in definitions for at in (False, True)]
-                more = tuple(copy for copy in copies if copy is not None)
-                return replace(value, definitions=(*definitions, *more), body=changed_body)
+                self._inside.update(definitions)
+                return replace(value, definitions=tuple(map(self._definition, definitions)), body=self.of(body))
             case _:
-                changed = {item.name: self.of(getattr(value, item.name), is_primed) for item in fields(value)}
-                return replace(value, **changed)
+                return replace(value, **{item.name: self.of(getattr(value, item.name)) for item in fields(value)})
 
-    def _unchanged(self, node: Expression) -> Expression:
-        """Return UNCHANGED as equations of the next and the current value, item by item."""
-        if isinstance(node, TupleExpr):
-            return ConjunctionExpr(tuple(self._unchanged(item) for item in node.items), place=node.place)
-        if not self._mentions.some_of(node):
-            return UnchangedExpr(node, place=node.place)
-        match node:
-            case ApplyExpr(operator=OperatorDefinition(recursive=False, is_local=False) as definition, arguments=given):
-                is_variable = definition in self._index or self._mentions.some_of(given)
-                if not is_variable and isinstance(definition.body, TupleExpr | ApplyExpr):
-                    # Equations of its items, with the parameters that an instance with parameters adds.
-                    operator = replace(definition, body=self._unchanged(definition.body), level=2)
-                    return replace(node, operator=operator)
-        after = PrimeExpr(self.of(node, True), place=node.place)
-        return BuiltinExpr("=", (after, node), place=node.place)
-
-    def _definition(self, definition: OperatorDefinition, is_primed: bool) -> OperatorDefinition:
+    def _definition(self, definition: OperatorDefinition) -> OperatorDefinition:
         if definition in self._index or not self._mentions.some_of(definition):
             return definition
-        known = self._copies.get((definition, is_primed))
+        known = self._copies.get(definition)
         if known is None:
-            known = self._copies[definition, is_primed] = replace(definition, body=None)
-            known.body = self.of(definition.body, is_primed)
+            level = max(definition.level, STATE)
+            known = self._copies[definition] = replace(definition, body=None, level=level)
+            known.body = self.of(definition.body)
+            if definition.is_local and definition not in self._inside:
+                self.local_copies.append(known)
         return known
 
 

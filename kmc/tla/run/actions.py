@@ -24,6 +24,7 @@ from kmc.tla.resolved.nodes import (
     LetExpr,
     NameBinding,
     OperatorDefinition,
+    OwnVariableExpr,
     PrimeExpr,
     QuantifiedExpr,
     TupleExpr,
@@ -266,7 +267,7 @@ def target(node: Argument, scope: RunScope) -> int | None:
 
 def variable(node: Argument, scope: RunScope) -> int | None:
     """Return the variable that an expression is, through parameters and definitions."""
-    if isinstance(node, VariableExpr):
+    if isinstance(node, VariableExpr | OwnVariableExpr):
         return node.index
     if isinstance(node, BoundExpr):
         meaning = scope.meanings.get(node.binding)
@@ -286,19 +287,21 @@ def _assignment(compiler: NodeCompiler, operator: str, index: int, right: Argume
 def _unchanged(compiler: NodeCompiler, body: Argument, scope: RunScope) -> Act:
     """Compile UNCHANGED: variables, through tuples and definitions, are assigned, and anything else is tested."""
     indices: list[int] = []
-    tests: list[ActionItem] = []
+    others: list[ActionItem] = []
     for part, home in _unchanged_parts(body, scope):
         index = variable(part, home)
-        if index is not None:
+        if index is None:
+            others.append(_unchanged_test(compiler, part, home))
+        elif index < len(compiler.variables):
             indices.append(index)
-        else:
-            tests.append(_unchanged_test(compiler, part, home))
+        else:  # a variable of an instance, whose value is an expression
+            others.append(_unchanged_own(compiler, index, part, home))
     kept = keep(tuple(indices))
-    if not tests:
+    if not others:
         return kept
 
     def run(frame: Frame, rest: Rest) -> None:
-        for item in tests:
+        for item in others:
             rest = (item, frame, rest)
         kept(frame, rest)
 
@@ -310,6 +313,10 @@ def _unchanged_test(compiler: NodeCompiler, part: Argument, home: RunScope) -> A
     return ActionItem(_tested(test), lambda: test)
 
 
+def _unchanged_own(compiler: NodeCompiler, index: int, part: Argument, home: RunScope) -> ActionItem:
+    return ActionItem(assign(index, compiler.stored(part, home), part), lambda: unchanged(compiler, part, home))
+
+
 def _unchanged_parts(body: Argument, scope: RunScope) -> list[tuple[Argument, RunScope]]:
     if isinstance(body, TupleExpr):
         return [part for item in body.items for part in _unchanged_parts(item, scope)]
@@ -317,11 +324,13 @@ def _unchanged_parts(body: Argument, scope: RunScope) -> list[tuple[Argument, Ru
         meaning = scope.meanings.get(body.binding)
         if isinstance(meaning, Substitute):
             return _unchanged_parts(meaning.argument, meaning.scope.on(scope))
-    if not isinstance(body, ApplyExpr) or not isinstance(body.operator, OperatorDefinition) or body.arguments:
+    if not isinstance(body, ApplyExpr) or not isinstance(body.operator, OperatorDefinition) or body.operator.recursive:
         return [(body, scope)]
     if body.operator.body is None or variable(body, scope) is not None:
         return [(body, scope)]
-    return _unchanged_parts(body.operator.body, home_of(body.operator, scope))
+    # An instance with parameters has given its definitions these parameters.
+    given = {name: Substitute(part, scope) for name, part in zip(body.operator.parameters, body.arguments, strict=True)}
+    return _unchanged_parts(body.operator.body, home_of(body.operator, scope).binding(dict(given)))
 
 
 # Operators

@@ -39,6 +39,7 @@ from kmc.tla.resolved.nodes import (
     Node,
     OperatorDefinition,
     OperatorReferenceExpr,
+    OwnVariableExpr,
     PrimeExpr,
     QuantifiedExpr,
     UnchangedExpr,
@@ -148,6 +149,8 @@ class Analysis:
         match node:
             case VariableExpr():
                 return Facts(1)
+            case OwnVariableExpr(current=current):
+                return Facts(1).joined(self.facts(current))
             case BoundExpr(binding=binding):
                 return Facts(0, frozenset((binding,)))
             case ApplyExpr():

@@ -40,6 +40,7 @@ from kmc.tla.resolved.nodes import (
     NameBinding,
     NumberExpr,
     OperatorReferenceExpr,
+    OwnVariableExpr,
     PrimeExpr,
     ProductExpr,
     QuantifiedExpr,
@@ -221,7 +222,9 @@ class Compiler:
             case ModelValueExpr(name=name):
                 atom = TlaModelValue(name)
                 return lambda _: atom
-            case VariableExpr():
+            case OwnVariableExpr(current=current) if not scope.mode.primed:
+                return self.value(current, scope)
+            case VariableExpr() | OwnVariableExpr():
                 return self._variable(node, scope)
             case BoundExpr(binding=binding):
                 return applications.bound(self, binding, scope)
@@ -268,7 +271,7 @@ class Compiler:
             case _:
                 assert_never(node)
 
-    def _variable(self, node: VariableExpr, scope: RunScope) -> Code:
+    def _variable(self, node: VariableExpr | OwnVariableExpr, scope: RunScope) -> Code:
         index, name, place = node.index, node.name, node.place
         if not scope.mode.primed:
 

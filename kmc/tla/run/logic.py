@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import product
 from typing import Any, TypeVar
 
 from kmc.errors import Span
 from kmc.tla.resolved.nodes import Argument, BoundRange, CaseExpr, EnabledExpr, QuantifiedExpr
-from kmc.tla.resolved.own_variables import with_own_variables
+from kmc.tla.resolved.own_variables import mentions_stand_ins, with_own_variables
 from kmc.tla.run.closures import primed_mode
 from kmc.tla.run.compiling import NodeCompiler
-from kmc.tla.run.frames import NEXT, STATE, Code, Frame, Listing, PartialState, Test
+from kmc.tla.run.frames import NEXT, STATE, UNASSIGNED, Code, Frame, Listing, PartialState, Test
 from kmc.tla.run.scopes import RunScope, Slot
-from kmc.tla.values.failures import no_arm_holds, wrong_kind
+from kmc.tla.values.failures import never_evaluated, no_arm_holds, read_before_assigned, wrong_kind
 from kmc.tla.values.kinds import Value
 from kmc.tla.values.order import equal
 
@@ -187,6 +187,23 @@ def unchanged(compiler: NodeCompiler, body: Argument, scope: RunScope) -> Test:
     return lambda frame: equal(before(frame), after(frame))
 
 
+class _NextState(list[Any]):
+    """The next state as the state of an ENABLED; EvaluationError KMC264 for a variable without a value yet."""
+
+    __slots__ = ("_place", "_variables")
+
+    def __init__(self, values: Iterable[Any], variables: tuple[str, ...], place: Span) -> None:
+        super().__init__(values)
+        self._variables = variables
+        self._place = place
+
+    def __getitem__(self, index: Any) -> Any:
+        value = super().__getitem__(index)
+        if value is UNASSIGNED:
+            raise read_before_assigned(self._variables[index]).at(self._place)
+        return value
+
+
 class _Found(Exception):
     """The end of the enumeration below an ENABLED: there is a successor."""
 
@@ -197,14 +214,18 @@ def _found(_: PartialState) -> None:
 
 def enabled(compiler: NodeCompiler, node: EnabledExpr, scope: RunScope) -> Test:
     """Compile ENABLED: whether enumerating the action finds a successor."""
+    if scope.mode.primed and scope.mode.is_below_enabled and mentions_stand_ins(node):
+        # The next state of the outer ENABLED has variables of its own, and the inner one would read the model's.
+        reason = "the variables of an instance have no value in the next state of another ENABLED"
+        raise never_evaluated("ENABLED below a prime and ENABLED", reason).at(node.place)
     action, own = with_own_variables(node, len(compiler.variables))
     run = compiler.act(action, scope.in_mode(scope.mode.of_enabled()))
     size = len(compiler.variables) + len(own)
-    primed = scope.mode.primed
+    primed, place = scope.mode.primed, node.place
 
     def test(frame: Frame) -> bool:
         inner = frame[:]
-        inner[STATE] = tuple(frame[NEXT]) if primed else frame[STATE]
+        inner[STATE] = _NextState(frame[NEXT], compiler.variables, place) if primed else frame[STATE]
         inner[NEXT] = PartialState(size, _found, for_enabled=True)
         try:
             run(inner, None)

@@ -17,7 +17,8 @@ from kmc.tla.run.frames import FIRST_SLOT, Act, Code, Frame, Rest
 from kmc.tla.values.failures import outside_domain
 from kmc.tla.values.sets import member
 
-_lineages = count(2)
+_FIRST_OF_ENABLED = 2
+_lineages = count(_FIRST_OF_ENABLED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,11 @@ class Mode:
     def read(self) -> int:
         """The number of the state that variables are read from."""
         return self.next if self.primed else self.state
+
+    @property
+    def is_below_enabled(self) -> bool:
+        """Whether the next state is that of an ENABLED."""
+        return self.next >= _FIRST_OF_ENABLED
 
     def of_enabled(self) -> Mode:
         """Return the mode of the action below ENABLED: a state of its own is assigned."""

@@ -19,6 +19,7 @@ from kmc.tla.resolved.nodes import (
     Expression,
     IfExpr,
     NameBinding,
+    OwnVariableExpr,
     PrimeExpr,
     QuantifiedExpr,
     TupleExpr,
@@ -150,13 +151,19 @@ def _unchanging(
     t: Translation, node: Expression, scope: TranslationScope, rest: Sequence[Part], assigned: Assigned
 ) -> str:
     tests, now = list[str](), dict(assigned)
-    for item, _ in _items(node, scope):
-        if not isinstance(item, VariableExpr):
+    for item, inner in _items(node, scope):
+        if not isinstance(item, VariableExpr | OwnVariableExpr):
             raise refusal("UNCHANGED of anything but variables", node.place)
         code = assigned.get(item.index)
+        current = t.value(item, inner)
         if code is not None:
-            tests.append(f"{code.source} == {t.unchanged(item.index).source}")
-        now.setdefault(item.index, None)
+            tests.append(f"{code.source} == {current.source}")
+        elif isinstance(item, OwnVariableExpr):
+            now[item.index] = current
+            if not is_total(t, item.current, inner, trusts_guards=False):
+                tests.append(f"{current.source} == {current.source}")
+        else:
+            now.setdefault(item.index, None)
     return " and ".join([*tests, _possible(t, rest, now)])
 
 
@@ -172,7 +179,7 @@ def _target(node: Expression, scope: TranslationScope) -> int | None:
     if not isinstance(node, PrimeExpr):
         return None
     node, scope = head(node.body, scope)
-    return node.index if isinstance(node, VariableExpr) else None
+    return node.index if isinstance(node, VariableExpr | OwnVariableExpr) else None
 
 
 def _has_primes(t: Translation, node: Expression, scope: TranslationScope) -> bool:

@@ -23,6 +23,7 @@ from kmc.tla.resolved.nodes import (
     FunctionApplicationExpr,
     FunctionConstructorExpr,
     IfExpr,
+    OwnVariableExpr,
     PrimeExpr,
     ProductExpr,
     QuantifiedExpr,
@@ -49,6 +50,10 @@ Handler = Callable[[Translation, Any, TranslationScope, Shape], TypedSource]
 
 def _variable(t: Translation, node: VariableExpr, scope: TranslationScope, want: Shape) -> TypedSource:
     return t.narrowed_code(t.variable(node.index, node.place))
+
+
+def _own_variable(t: Translation, node: OwnVariableExpr, scope: TranslationScope, want: Shape) -> TypedSource:
+    return t.variable(node.index, node.place) if t.is_primed else t.value(node.current, scope, want)
 
 
 _DECIDED = re.compile(r"\b(True|False)\b")  # a part of a test that the shape decides
@@ -116,6 +121,7 @@ def _builtin(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: S
 
 HANDLERS: Mapping[type, Handler] = {
     VariableExpr: _variable,
+    OwnVariableExpr: _own_variable,
     ApplyExpr: recursion.recursive_application,
     BuiltinExpr: _builtin,
     ConjunctionExpr: logic.conjunction,

@@ -23,6 +23,7 @@ from kmc.tla.resolved.nodes import (
     Node,
     OperatorDefinition,
     OperatorReferenceExpr,
+    OwnVariableExpr,
     PrimeExpr,
     UnchangedExpr,
     VariableExpr,
@@ -75,6 +76,8 @@ class FactTable:
                 return ExpressionFacts(frozenset((node.binding,)), False, False)
             case VariableExpr():
                 return ExpressionFacts(frozenset(), True, False)
+            case OwnVariableExpr():
+                return ExpressionFacts(found.free, True, found.has_primes)
             case PrimeExpr() | UnchangedExpr() | BoxActionExpr() | AngleActionExpr():
                 return ExpressionFacts(found.free, found.reads_state, True)
             case EnabledExpr():
