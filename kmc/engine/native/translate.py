@@ -10,9 +10,14 @@ them.
 
 from __future__ import annotations
 
+import dis
 import inspect
+from collections import defaultdict
 from collections.abc import Callable, Mapping
-from types import FunctionType
+from dataclasses import dataclass
+from functools import cache
+from threading import Lock
+from types import CodeType, FunctionType, ModuleType
 from typing import Any, ClassVar, NewType
 
 from llvmlite import ir
@@ -33,6 +38,8 @@ from kmc.runtime.native_module import symbol
 Part = Callable[..., Any]
 
 _WORD = ir.IntType(64)
+_LOCK = Lock()
+"""Held while a loop is translated, since all translations of a process share their parts."""
 
 
 @LoopIntrinsic
@@ -54,10 +61,13 @@ def llvm_text(loop: Part, name: str, specialization: Mapping[str, int] | None = 
 
     numba's own errors come through: a loop that cannot be translated is a mistake in kmc.
     """
-    translation = _Translation(specialization or {})
-    translation.include(loop)
-    translation.export(loop, name)
-    return str(translation.module)
+    with _LOCK:
+        try:
+            return _Translation(_translator(), specialization or {}).exported(loop, name)
+        except BaseException:
+            # Whatever an error or Ctrl-C has left unfinished, no later loop is made with it.
+            _translator.cache_clear()
+            raise
 
 
 class _Typing(BaseContext):  # type: ignore[misc]  # numba has no types
@@ -105,22 +115,32 @@ class _Target(CPUContext):  # type: ignore[misc]  # numba has no types
 
 
 class _Library:
-    """The interface that numba requires of a library whose functions go to one module."""
+    """The interface that numba requires of a library. Each part has a module of its own, of which the text is kept."""
 
-    def __init__(self, module: ir.Module, generator: Any) -> None:
+    def __init__(self, generator: Any) -> None:
         self.codegen = generator
         self.name = "loops"
         self.recorded_timings: tuple[()] = ()
-        self._module = module
+        self.added: dict[str, str] = {}
+        self.whole = self._empty()
         self._reload_init: set[Any] = set()
 
     def create_ir_module(self, name: str) -> ir.Module:
-        """The one module."""
-        return self._module
+        """A module for one part. All parts have their metadata in one list, so that their numbers fit together."""
+        module = self._empty()
+        module.metadata, module._metadatacache = self.whole.metadata, self.whole._metadatacache
+        return module
 
     def add_ir_module(self, module: ir.Module) -> None:
-        """It is there already."""
-        assert module is self._module
+        """Take the text of what the module defines and declares, by name; what it defines is no other module's."""
+        assert not module.get_identified_types()
+        for value in module.global_values:
+            if not getattr(value, "is_declaration", False):
+                value.linkage = "internal"
+        self.added = {value.name: str(value) for value in module.global_values}
+
+    def _empty(self) -> ir.Module:
+        return self.codegen._create_empty_module(self.name)
 
 
 class _Compiler(CompilerBase):  # type: ignore[misc]  # numba has no types
@@ -147,20 +167,34 @@ class _Compiler(CompilerBase):  # type: ignore[misc]  # numba has no types
         return [manager]
 
 
-class _Translation:
-    """A module that grows by the parts that are requested."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Translated:
+    """A part in LLVM IR, with all that it was made from: its code, the values of its names, and the parts it calls."""
 
-    def __init__(self, specialization: Mapping[str, int]) -> None:
-        self._specialization = specialization
+    key: FunctionType
+    code: CodeType
+    read: dict[str, Any]
+    called: dict[Part, _Translated]
+    description: Any
+    texts: dict[str, str]
+
+    def has_read(self, part: FunctionType, names: Mapping[str, Any]) -> bool:
+        """Whether the part would be made from the same code and the same values now."""
+        return part.__code__ is self.code and _is_same(_read(part, names), self.read)
+
+
+class _Translator:
+    """What all translations of this process share: numba's types and lowering, and the parts that are translated."""
+
+    def __init__(self) -> None:
+        self.translation: _Translation | None = None
+        self.translated: defaultdict[Part, list[_Translated]] = defaultdict(list)
         self._types: dict[Any, Any] = {}
-        self._parts: dict[Part, Any] = {}
-        self._typing = _Typing(self._known)
-        self._target = _Target(self._typing)
-        self._typing.refresh()
-        self._target.refresh()
-        generator = self._target.codegen()
-        self.module = generator._create_empty_module("loops")
-        self._library = _Library(self.module, generator)
+        self.typing = _Typing(self._known)
+        self.target = _Target(self.typing)
+        self.typing.refresh()
+        self.target.refresh()
+        self.library = _Library(self.target.codegen())
         self._flags = Flags()
         self._flags.no_compile = self._flags.no_cpython_wrapper = self._flags.no_cfunc_wrapper = True
         self._flags.forceinline = True
@@ -169,6 +203,9 @@ class _Translation:
 
     def _known(self, value: Any) -> Any:
         """The type of an intrinsic, a part, a kind of words or the class of a struct; None for anything else."""
+        if callable(value) and value in parts:
+            assert self.translation is not None
+            return self.translation.type_of_part(value)
         if isinstance(value, NewType):
             if value not in self._types:
                 self._types[value] = types.Function(self._template_of_words(value))
@@ -177,22 +214,20 @@ class _Translation:
             if value not in self._types:
                 self._types[value] = StructClass(value, self._template_of_struct(value))
             return self._types[value]
-        if isinstance(value, LoopIntrinsic) or (callable(value) and (value in parts or value in _BUILTINS)):
+        if isinstance(value, LoopIntrinsic) or (callable(value) and value in _BUILTINS):
             if value not in self._types:
                 self._types[value] = types.Function(self._template(value))
             return self._types[value]
         return None
 
     def _template(self, value: Any) -> Any:
-        if value in parts:
-            return self._template_of_part(value)
         intrinsic = _BUILTINS.get(value, value)
         takes = (types.int64,) * intrinsic.arity
 
         def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             return intrinsic.emit(builder, *arguments) or _WORD(0)
 
-        self._target.insert_func_defn([(emit, value, takes)])
+        self.target.insert_func_defn([(emit, value, takes)])
         return make_concrete_template("intrinsic", value, [signature(types.int64, *takes)])
 
     def _template_of_words(self, kind: NewType) -> Any:
@@ -201,7 +236,7 @@ class _Translation:
         def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             return arguments[0]
 
-        self._target.insert_func_defn([(emit, kind, (types.int64,))])
+        self.target.insert_func_defn([(emit, kind, (types.int64,))])
         return make_concrete_template("words", kind, [signature(types.int64, types.int64)])
 
     def _template_of_struct(self, struct: type[Struct]) -> Any:
@@ -210,8 +245,42 @@ class _Translation:
         def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             return arguments[0]
 
-        self._target.insert_func_defn([(emit, struct, (types.int64,))])
+        self.target.insert_func_defn([(emit, struct, (types.int64,))])
         return make_concrete_template("struct", struct, [signature(StructAddress(struct), types.int64)])
+
+    def translated_now(self, part: FunctionType, names: dict[str, Any], called: dict[Part, _Translated]) -> _Translated:
+        """Translate a part whose names have these values; the translation adds those it calls to `called`."""
+        takes = _signature(part)
+        named = FunctionType(part.__code__, names, part.__name__)
+        named.__module__ = part.__module__
+        made = compile_extra(
+            self.typing, self.target, named, takes.args, takes.return_type, self._flags, {}, self.library, _Compiler
+        )
+        self.target.insert_user_function(named, made.fndesc, [])
+        return _Translated(named, part.__code__, _read(part, names), called, made.fndesc, self.library.added)
+
+
+@cache
+def _translator() -> _Translator:
+    return _Translator()
+
+
+class _Translation:
+    """The translation of one loop: the parts that it calls, each as its names are in this loop."""
+
+    def __init__(self, translator: _Translator, specialization: Mapping[str, int]) -> None:
+        self._translator = translator
+        self._specialization = specialization
+        self._types: dict[Part, Any] = {}
+        self._parts: dict[Part, _Translated] = {}
+        self._calling: list[dict[Part, _Translated]] = []
+        translator.translation = self
+
+    def type_of_part(self, part: Part) -> Any:
+        """The type of a part, which is translated when a call of it is typed."""
+        if part not in self._types:
+            self._types[part] = types.Function(self._template_of_part(part))
+        return self._types[part]
 
     def _template_of_part(self, part: Part) -> Any:
         translation = self
@@ -220,39 +289,99 @@ class _Translation:
             key = part
 
             def generic(self, args: Any, kws: Any) -> Any:
-                translation.include(part)
+                translation._include(part)
                 return _signature(part)
+
+            def get_impl_key(self, sig: Any) -> Any:
+                return translation._parts[part].key
 
         return Template
 
-    def include(self, part: Part) -> None:
-        """Translate a function, unless it is there."""
-        if part in self._parts:
-            return
-        assert isinstance(part, FunctionType), part
-        takes = _signature(part)
-        named = FunctionType(part.__code__, {**part.__globals__, **self._specialization}, part.__name__)
-        named.__module__ = part.__module__
-        made = compile_extra(
-            self._typing, self._target, named, takes.args, takes.return_type, self._flags, {}, self._library, _Compiler
-        )
-        self._parts[part] = made.fndesc
-        self._target.insert_user_function(part, made.fndesc, [])
+    def _include(self, part: Part) -> _Translated:
+        """Translate a function, unless it is there, and note that the one under way calls it."""
+        found = self._kept(part)
+        if found is None:
+            assert isinstance(part, FunctionType), part
+            self._calling.append({})
+            found = self._translator.translated_now(part, self._names(part), self._calling[-1])
+            self._calling.pop()
+            self._translator.translated[part].append(found)
+            self._parts[part] = found
+        if self._calling:
+            self._calling[-1][part] = found
+        return found
 
-    def export(self, part: Part, name: str) -> None:
-        """Add the function that others see; all else is the module's own."""
-        own = [value for value in self.module.global_values if not getattr(value, "is_declaration", False)]
-        for value in own:
-            value.linkage = "internal"
-        description = self._parts[part]
+    def _names(self, part: FunctionType) -> dict[str, Any]:
+        return {**part.__globals__, **self._specialization}
+
+    def _kept(self, part: Part) -> _Translated | None:
+        """The part as it was translated for this loop or another one, if all its names have the same values."""
+        if part not in self._parts:
+            for each in self._translator.translated.get(part, ()):
+                assert isinstance(part, FunctionType), part
+                if each.has_read(part, self._names(part)) and all(
+                    self._kept(called) is known for called, known in each.called.items()
+                ):
+                    self._parts[part] = each
+                    break
+        return self._parts.get(part)
+
+    def exported(self, loop: Part, name: str) -> str:
+        """LLVM IR of the loop and all that it calls, and the function that others see; all else is the module's own."""
+        made = self._include(loop)
+        target, library = self._translator.target, self._translator.library
+        module = library.create_ir_module(name)
+        description = made.description
         takes = [_WORD] * len(description.argtypes)
-        kernel = ir.Function(self.module, ir.FunctionType(_WORD, takes), symbol(name))
+        kernel = ir.Function(module, ir.FunctionType(_WORD, takes), symbol(name))
         builder = ir.IRBuilder(kernel.append_basic_block())
-        callee = self.module.get_global(description.llvm_func_name)
-        _, result = self._target.call_conv.call_function(
+        callee = target.declare_function(module, description)
+        _, result = target.call_conv.call_function(
             builder, callee, description.restype, description.argtypes, kernel.args
         )
         builder.ret(result)
+        reached: dict[_Translated, None] = {made: None}
+        _reach(made, reached)
+        texts = {symbol(name): str(kernel)}
+        defined = {each.description.llvm_func_name for each in reached}
+        for each in reached:
+            own = each.description.llvm_func_name
+            texts |= {key: text for key, text in each.texts.items() if key == own or key not in defined}
+        # The module of no part has the target and all metadata.
+        return "\n".join([str(library.whole), *texts.values()])
+
+
+def _reach(made: _Translated, reached: dict[_Translated, None]) -> None:
+    for each in made.called.values():
+        if each not in reached:
+            reached[each] = None
+            _reach(each, reached)
+
+
+def _read(part: FunctionType, names: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of the global names that a part reads, and of the names that it may read in modules."""
+    read = {name: names[name] for name in _global_names(part.__code__) if name in names}
+    of_modules = {
+        f"{place}.{name}": vars(module)[name]
+        for place, module in read.items()
+        if isinstance(module, ModuleType)
+        for name in part.__code__.co_names
+        if name in vars(module)
+    }
+    return read | of_modules
+
+
+@cache
+def _global_names(code: CodeType) -> frozenset[str]:
+    return frozenset(each.argval for each in dis.get_instructions(code) if each.opname == "LOAD_GLOBAL")
+
+
+def _is_same(now: Mapping[str, Any], then: Mapping[str, Any]) -> bool:
+    """Whether all names have the same values: the same objects, or equal numbers."""
+    return now.keys() == then.keys() and all(
+        value is then[name] or (type(value) is int and type(then[name]) is int and value == then[name])
+        for name, value in now.items()
+    )
 
 
 def _signature(part: Part) -> Any:
