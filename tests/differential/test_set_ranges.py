@@ -25,6 +25,10 @@ from kmc.lang import functions, permutations, sequences
 Seat = constant("Seat", IdentSet(), "x")
 
 
+class Tone(Enum):
+    LOW, HIGH = range(2)
+
+
 class Slip(Record):
     n: Int(0, 1)
     by: Opt[Seat]
@@ -41,13 +45,14 @@ class State(Record):
     o: Map[Seat, Opt[Seat]]
     s: Seq[Slip, 2]
     g: Map[Int(1, 2), Set[Seat]]
+    t: Seq[Seat | Tone, 2]
 
 
 @spec.init
 def init():
     for f in functions(Seat, {0, 3}):
         none = {i: None for i in Seat}
-        yield State(n=0, at={i for i in Seat if f[i] > 0}, f=f, p={}, o=none, s=[], g={1: set(), 2: set()})
+        yield State(n=0, at={i for i in Seat if f[i] > 0}, f=f, p={}, o=none, s=[], g={1: set(), 2: set()}, t=[])
 
 
 @spec.action
@@ -72,6 +77,12 @@ RANGES = (
     ("sequences({Slip(n=k, by=None) for k in range(0, 2) if k <= st.n}, 1)", "s"),
     ("sequences(set(st.p.values()), 2)", "s"),
     ("sequences(st.at, 0)", ""),
+)
+# Elements of several kinds, in orders in which a kind follows another one and comes again.
+MIXED = (
+    "st.at | {Tone.LOW}",
+    "{Tone.HIGH} | st.at",
+    "{st.t.at(1) if len(st.t) > 0 else Tone.HIGH, Tone.LOW, Tone.HIGH}",
 )
 TESTS = (
     "st.f in functions(Seat, range(0, {k}))",
@@ -100,6 +111,9 @@ def drawn(chance: random.Random) -> str:
         change = f"{field}=x" if field else "n=len(x)"
         body = f"    for x in {text}:\n        yield st.set({change})\n"
         parts.append(f"\n\n@spec.action\ndef choose_{number}(st):\n{body}")
+    for number, text in enumerate(MIXED):
+        body = f"    for x in sequences({text}, 2):\n        yield st.set(t=x)\n"
+        parts.append(f"\n\n@spec.action\ndef mix_{number}(st):\n{body}")
     for number, text in enumerate([*chance.sample(TESTS, 6), EQUAL, ONCE]):
         condition = text.format(k=chance.randint(0, 3), few=chance.randint(0, 2))
         parts.append(f"\n\n@spec.reachable\ndef goal_{number}(st):\n    return {condition}\n")

@@ -32,9 +32,9 @@ from kmc.compiler.values.value import (
     Several,
     Value,
 )
-from kmc.compiler.values.value_types import common_type, joined_union
+from kmc.compiler.values.value_types import common_type, scalar_union
 from kmc.errors import SpecError
-from kmc.lang.types import BoolType, EnumType, IdentType, IntType, MessageBagType, MessageSetType, Type
+from kmc.lang.types import MessageBagType, MessageSetType, Type
 from kmc.runtime.state_layout import layout_of
 
 
@@ -77,7 +77,7 @@ def _joint_type(low: Lowering, branches: list[Value], node: Origin) -> Type | No
         if stand_in is None:
             joined, stand_in = kind, mine
             continue
-        joined = common_type(stand_in, mine) or _scalar_union(joined, kind)
+        joined = common_type(stand_in, mine) or scalar_union(joined, kind)
         if joined is None and not (_is_empty(stand_in) and _is_empty(value)):
             return None
         stand_in = Packed(joined, ()) if joined is not None else value
@@ -87,16 +87,6 @@ def _joint_type(low: Lowering, branches: list[Value], node: Origin) -> Type | No
     except SpecError:
         return None
     return joined
-
-
-def _scalar_union(first: Type | None, second: Type | None) -> Type | None:
-    """The union of two kinds of symbols or numbers, as a place of both declares it; None for other types."""
-    kinds = (first, second)
-    if not all(isinstance(kind, EnumType | IdentType | IntType | BoolType) for kind in kinds):
-        return None
-    if all(isinstance(kind, IntType | BoolType) for kind in kinds):
-        return None  # no union has both
-    return joined_union(*kinds)  # type: ignore[arg-type]  # neither is None
 
 
 def _is_empty(value: Value) -> bool:

@@ -348,13 +348,14 @@ def as_set(low: Lowering, comprehension: Comprehension) -> Value | None:
 
 def _set_kind(low: Lowering, source: Callable[[Body], object], node: Origin) -> Type | None:
     """The type of the set of the elements of `source`: SetType with a mask, _NO_ELEMENTS, or None if it has no mask."""
-    kinds: list[Type | None] = []
+    kinds: list[Type] = []
 
     def look(item: Value) -> None:
         kind = type_of(_plain(low, item, node))
-        kinds[:] = [kind if kind is None or not kinds or kinds[0] is None else joined_type(kinds[0], kind)]
-        if kind is None or (kinds[0] is not None and not _has_mask(kinds[0])):
+        joined = joined_type(kinds[0], kind) if kinds and kind is not None else kind
+        if joined is None or not _has_mask(joined):
             raise _NoMask
+        kinds[:] = [joined]
 
     try:
         low.code.capture(lambda: source(look))
@@ -362,7 +363,7 @@ def _set_kind(low: Lowering, source: Callable[[Body], object], node: Origin) -> 
         return None
     if not kinds:
         return _NO_ELEMENTS
-    return None if kinds[0] is None else SetType(kinds[0])
+    return SetType(kinds[0])
 
 
 _NO_ELEMENTS = SetType(BoolType())

@@ -192,7 +192,7 @@ def as_list(low: Lowering, node: ast.ListComp, scope: Scope) -> Value:
         most[0] += max(1, low.times // max(1, outer))
 
     low.capture_only(lambda: low.each(written, look, node))
-    kind = type_of_all(items)
+    kind = type_of_all(items, joins_symbols=True)
     if not items:
         return SeqLiteral(())
     if kind is None or most[0] > ITEMS_MAX:
@@ -213,7 +213,7 @@ def as_listed(low: Lowering, whole: Value, node: Origin) -> Packed | None:
         most[0] += max(1, low.times // max(1, outer))
 
     low.capture_only(lambda: low.each(whole, look, node))
-    kind = type_of_all(items)
+    kind = type_of_all(items, joins_symbols=True)
     if not items:
         return None
     if kind is None or most[0] > ITEMS_MAX:

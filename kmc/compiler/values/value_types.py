@@ -66,8 +66,11 @@ def type_of(value: Value) -> Type | None:
             return None
 
 
-def type_of_all(values: Iterable[Value]) -> Type | None:
-    """The least type that holds all of these values; None for kinds that have none."""
+def type_of_all(values: Iterable[Value], *, joins_symbols: bool = False) -> Type | None:
+    """The least type that holds all of these values; None for kinds that have none.
+
+    `joins_symbols` joins symbols of several kinds, and numbers, to a union, as a place of both declares it.
+    """
     previous: Value | None = None
     joined: Type | None = None
     for value in values:
@@ -75,11 +78,22 @@ def type_of_all(values: Iterable[Value]) -> Type | None:
             joined = type_of(value)
         else:
             stand_in = previous if joined is None else Packed(joined, ())
-            joined = common_type(stand_in, value)
+            common = common_type(stand_in, value)
+            joined = scalar_union(joined, type_of(value)) if common is None and joins_symbols else common
             if joined is None:
                 return None
         previous = value
     return joined
+
+
+def scalar_union(first: Type | None, second: Type | None) -> Type | None:
+    """The union of two kinds of symbols or numbers, as a place of both declares it; None for other types."""
+    kinds = (first, second)
+    if not all(isinstance(kind, EnumType | IdentType | IntType | BoolType) for kind in kinds):
+        return None
+    if all(isinstance(kind, IntType | BoolType) for kind in kinds):
+        return None  # no union has both
+    return joined_union(*kinds)  # type: ignore[arg-type]  # neither is None
 
 
 def common_type(left: Value, right: Value) -> Type | None:
