@@ -408,7 +408,8 @@ class ActionWriter:
             code = self.t.value(right, scope, self.t.shapes[index])
             self._assign(index, code, node, assigned, depth, rest)
             return None
-        chosen = choose(self.t, right, scope, self.t.model.variables[index], is_statement=True)
+        name, want = self.t.model.variables[index], self.t.shapes[index]
+        chosen = choose(self.t, right, scope, name, want, is_statement=True)
         if chosen is None:
             return None
         for clause in chosen.clauses:

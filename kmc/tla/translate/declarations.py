@@ -88,9 +88,13 @@ class Declarer:
         if is_variable and self.t.is_network(shape):
             return f"MessageSet[{self.annotation(shape.element)}]"
         if isinstance(shape.element, NumberShape):
-            least, greatest = self._bounds.of(shape.element)
+            least, greatest = self._bounds.tight(shape.element) if self._is_tight else self._bounds.of(shape.element)
             return f"Set[Int({least}, {min(greatest, least + ELEMENTS_MAX - 1)})]"
-        return f"Set[{self.annotation(shape.element)}]"
+        was_tight, self._is_tight = self._is_tight, self._is_tight or self.t.universe.needs_tight_bounds(shape.element)
+        try:
+            return f"Set[{self.annotation(shape.element)}]"
+        finally:
+            self._is_tight = was_tight
 
     def _map(self, shape: MapShape, is_variable: bool) -> str:
         if is_variable and self.t.is_bag(shape):

@@ -37,7 +37,17 @@ from kmc.tla.resolved.nodes import (
     VariableExpr,
 )
 from kmc.tla.shapes.shape import MapShape, Shape
-from kmc.tla.translate import choosing, collections, enabled, functions, logic, recursion, temporal_atoms, updates
+from kmc.tla.translate import (
+    choosing,
+    collections,
+    enabled,
+    functions,
+    logic,
+    recursion,
+    sequences,
+    temporal_atoms,
+    updates,
+)
 from kmc.tla.translate.lazy import is_total
 from kmc.tla.translate.narrowing import operand
 from kmc.tla.translate.refusal import refusal
@@ -108,7 +118,7 @@ _OPERATORS: dict[str, Callable[[Translation, BuiltinExpr, TranslationScope, Shap
     "PrintT": collections.printed,
     "@@": functions.extended,
     ":>": functions.pair,
-    **functions.SEQUENCE_WORDS,
+    **sequences.SEQUENCE_WORDS,
 }
 
 

@@ -1,4 +1,4 @@
-r"""Functions, sequences, records and tuples.
+r"""Functions, records and tuples: how they are written, read and joined.
 
 One representation belongs to each place: `MapShape` is a map, `SequenceShape` a sequence, `RecordShape` a record, which
 a tuple in a set is too. A constructor writes the representation that is wanted.
@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from kmc.tla.resolved.nodes import (
-    ApplyExpr,
     BoundExpr,
     BoundRange,
     BuiltinExpr,
@@ -48,11 +47,12 @@ from kmc.tla.translate.choosing import first_in_order, only_value
 from kmc.tla.translate.computed_updates import updated_at
 from kmc.tla.translate.iteration import choose, iterable, loops
 from kmc.tla.translate.literals import record_source, wanted
-from kmc.tla.translate.membership import has_length, in_domain
+from kmc.tla.translate.membership import in_domain
 from kmc.tla.translate.pointwise import is_computed_update
 from kmc.tla.translate.recursion import inner_call, recursive_function
 from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import Delayed, SpecLocal, TranslationScope, TypedSource, head
+from kmc.tla.translate.sequences import prefix_length
 from kmc.tla.translate.several_kinds import only_function
 from kmc.tla.translate.translation import Translation
 
@@ -102,8 +102,9 @@ def constructor(t: Translation, node: FunctionConstructorExpr, scope: Translatio
         return prefix
     as_sequence = wanted(want, SequenceShape)
     as_map = wanted(want, MapShape)
-    if isinstance(as_sequence, SequenceShape) and as_map is None:
-        sequence = _sequence(t, node, bound, scope, as_sequence)
+    if as_map is None and (isinstance(as_sequence, SequenceShape) or _is_like_a_sequence(t, bound, scope, want)):
+        element = as_sequence.element if isinstance(as_sequence, SequenceShape) else NOTHING
+        sequence = _sequence(t, node, bound, scope, SequenceShape(element))
         if sequence is not None:
             return sequence
         # Its place becomes one of functions: equal values of TLA+ are written in one way there.
@@ -121,6 +122,14 @@ def constructor(t: Translation, node: FunctionConstructorExpr, scope: Translatio
     fixed = t.listed(bound.domain, scope)
     clauses = " ".join(clause.text for clause in chosen.clauses)
     return TypedSource(f"{{{key.source}: {value.source} {clauses}}}", MapShape(key.shape, value.shape, fixed))
+
+
+def _is_like_a_sequence(t: Translation, bound: BoundRange, scope: TranslationScope, want: Shape) -> bool:
+    """Return whether a function has the domain of a sequence, and nothing says how its place keeps it."""
+    domain, inner = head(bound.domain, scope)
+    if want != NOTHING or not isinstance(domain, BuiltinExpr) or domain.operator != "DOMAIN":
+        return False
+    return isinstance(only_function(t, t.value(domain.arguments[0], inner)).shape, SequenceShape)
 
 
 def _of_tuples(t: Translation, node: FunctionConstructorExpr, scope: TranslationScope, want: Shape) -> TypedSource:
@@ -161,7 +170,9 @@ def _prefix(
     sequence = t.value(body.function, body_scope)
     if not isinstance(sequence.shape, SequenceShape):
         return None
-    return TypedSource(f"{sequence.source}.upto({_length(t.source(interval.arguments[1], inner))})", sequence.shape)
+    return TypedSource(
+        f"{sequence.source}.upto({prefix_length(t.source(interval.arguments[1], inner))})", sequence.shape
+    )
 
 
 def _sequence(
@@ -199,6 +210,8 @@ def application(t: Translation, node: FunctionApplicationExpr, scope: Translatio
             return inner
     if isinstance(function_node, TupleExpr) and isinstance(index, int) and 0 < index <= len(function_node.items):
         return t.value(function_node.items[index - 1], function_scope, want)
+    if isinstance(function_node, TupleExpr) and index is None:
+        return applied(t, t.value(function_node, function_scope, SequenceShape(NOTHING)), node.argument, scope)
     if isinstance(function_node, FunctionConstructorExpr) and _is_inlined(t, function_node, function_scope):
         return _constructed(t, function_node, function_scope, Delayed(node.argument, scope), want)
     if isinstance(function_node, ExceptExpr) and is_computed_update(t, function_node, function_scope):
@@ -284,7 +297,9 @@ def field_access(t: Translation, node: FieldAccessExpr, scope: TranslationScope,
     """Translate `record.field`."""
     inner, inner_scope = head(node.record, scope)
     if isinstance(inner, RecordExpr):
-        return t.value(dict(inner.fields)[node.field], inner_scope, want)
+        values = dict(inner.fields)
+        known = t.records.fields.get(RecordKey(tuple(sorted(values))), {}).get(node.field, NOTHING)
+        return t.value(values[node.field], inner_scope, known if want == NOTHING else want)
     if isinstance(inner, ChooseExpr):
         return _of_chosen(t, inner, inner_scope, lambda record: replace(node, record=record), want)
     return t.field(t.value(inner, inner_scope), node.field, node.place)
@@ -385,97 +400,3 @@ def _with_fields(
         return t.field(left, name, node.place)
 
     return record_source(t.records, whole, [item(name) for name in whole.fields])
-
-
-# Sequences
-
-
-def _sequence_of(
-    t: Translation, node: BuiltinExpr, index: int, scope: TranslationScope, want: Shape
-) -> tuple[str, SequenceShape]:
-    code = t.value(node.arguments[index], scope, want if wanted(want, SequenceShape) else SequenceShape(NOTHING))
-    sequences = [plain for plain in alternatives_of(code.shape) if isinstance(plain, SequenceShape)]
-    if not sequences:
-        raise refusal(f"{node.operator} of what is not kept as a sequence", node.place)
-    return code.source, sequences[0]
-
-
-def length(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:
-    """Translate Len."""
-    code = only_function(t, t.value(node.arguments[0], scope))
-    if not all(has_length(plain) for plain in alternatives_of(code.shape)):
-        raise refusal("Len of what may be something else than a sequence", node.place)
-    return TypedSource(f"len({code.source})", NUMBER)
-
-
-def append(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:
-    """Translate Append."""
-    source, shape = _sequence_of(t, node, 0, scope, want)
-    known = wanted(join(shape, want), SequenceShape)
-    element = t.value(node.arguments[1], scope, known.element if isinstance(known, SequenceShape) else NOTHING)
-    return TypedSource(f"{source}.append({element.source})", SequenceShape(join(shape.element, element.shape)))
-
-
-def first(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:
-    """Translate Head."""
-    source, shape = _sequence_of(t, node, 0, scope, NOTHING)
-    return t.narrowed_code(TypedSource(f"{source}.at(1)", shape.element))
-
-
-def _part(source: str, shape: SequenceShape, local: str, first: str, last: str) -> TypedSource:
-    return TypedSource(
-        f"[{source}.at({local}) for {local} in range({first}, {last} + 1)]", SequenceShape(shape.element)
-    )
-
-
-def tail(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:
-    """Translate Tail."""
-    source, shape = _sequence_of(t, node, 0, scope, want)
-    rest = _part(source, shape, t.names.fresh("offset"), "2", f"len({source})")
-    # A prefix of one element is an error of an empty sequence, as its Tail is in TLC.
-    return TypedSource(f"({rest.source} if len({source}) > 0 else {source}.upto(1))", rest.shape)
-
-
-def _length(source: str) -> str:
-    """Return the length of a prefix: that to a number below 1 is empty."""
-    return source if source.isdigit() or source.startswith("len(") else f"max({source}, 0)"
-
-
-def subsequence(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:
-    """Translate SubSeq; a prefix has a word of its own."""
-    source, shape = _sequence_of(t, node, 0, scope, want)
-    begin, end = t.source(node.arguments[1], scope), t.source(node.arguments[2], scope)
-    if begin == "1":
-        return TypedSource(f"{source}.upto({_length(end)})", SequenceShape(shape.element))
-    return _part(source, shape, t.names.fresh("offset"), begin, end)
-
-
-def concatenation(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:
-    r"""Translate `\o`."""
-    left, one = _sequence_of(t, node, 0, scope, want)
-    right, other = _sequence_of(t, node, 1, scope, join(one, want))
-    return TypedSource(f"({left} + {right})", SequenceShape(join(one.element, other.element)))
-
-
-def selection(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:
-    """Translate SelectSeq to a comprehension over the sequence."""
-    source, shape = _sequence_of(t, node, 0, scope, want)
-    local, binding = t.names.fresh("element"), NameBinding("element", node.place)
-    test = NameBinding("Test", node.place, 1)
-    read = BoundExpr(place=node.place, binding=binding)
-    entries = ((binding, SpecLocal(TypedSource(local, shape.element))), (test, Delayed(node.arguments[1], scope)))
-    condition = t.source(
-        ApplyExpr(place=node.place, operator=test, arguments=(read,)), TranslationScope().bind(entries)
-    )
-    return TypedSource(f"[{local} for {local} in {source} if {condition}]", SequenceShape(shape.element))
-
-
-SEQUENCE_WORDS: dict[str, Callable[[Translation, BuiltinExpr, TranslationScope, Shape], TypedSource]] = {
-    "Len": length,
-    "Append": append,
-    "Head": first,
-    "Tail": tail,
-    "SubSeq": subsequence,
-    "\\o": concatenation,
-    "SelectSeq": selection,
-}

@@ -30,6 +30,8 @@ from kmc.tla.shapes.shape import (
     NOTHING,
     NUMBER,
     MapShape,
+    NumberShape,
+    RecordKey,
     RecordShape,
     SequenceShape,
     SetShape,
@@ -37,6 +39,7 @@ from kmc.tla.shapes.shape import (
     alternatives_of,
     join_all,
 )
+from kmc.tla.translate.literals import wanted
 from kmc.tla.translate.narrowing import Found, guard
 from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import Delayed, Entry, SpecLocal, TranslationScope, TypedSource, head
@@ -46,6 +49,7 @@ from kmc.tla.values.kinds import TlaBoolean, Value
 from kmc.tla.values.order import sorted_values
 
 _KEYS_MAX = 16
+_LENGTH_MAX = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,18 +116,25 @@ def _items(t: Translation, bound: BoundRange, entry: Entry) -> list[tuple[NameBi
 
 
 def choose(
-    t: Translation, domain: Expression, scope: TranslationScope, name: str, *, is_statement: bool = False
+    t: Translation,
+    domain: Expression,
+    scope: TranslationScope,
+    name: str,
+    want: Shape = NOTHING,
+    *,
+    is_statement: bool = False,
 ) -> ChosenElement | None:
     """Return how an element of a set is chosen, None where the set is empty in all states.
 
-    Among statements, the constant that is the only element of a set needs no loop, which a comprehension cannot lack.
+    `want` is the shape of the place that the element goes to, if that is known. Among statements, the constant that is
+    the only element of a set needs no loop, which a comprehension cannot lack.
     """
     node, inner = head(domain, scope)
     match node:
         case SetEnumerationExpr(items=(only,)) if is_statement and _is_plain(t.constant(*head(only, inner))):
             return ChosenElement(Delayed(only, inner), ())
         case SetFilterExpr() if not node.range.is_pattern:
-            chosen = choose(t, node.range.domain, inner, name, is_statement=is_statement)
+            chosen = choose(t, node.range.domain, inner, name, want, is_statement=is_statement)
             if chosen is None:
                 return None
             body = inner.bind(((node.range.bindings[0], chosen.entry),))
@@ -132,7 +143,7 @@ def choose(
         case ProductExpr():
             return _taken_apart(
                 t,
-                node.sets,
+                [(part, NOTHING) for part in node.sets],
                 inner,
                 name,
                 lambda reads: TupleExpr(place=node.place, items=reads),
@@ -140,16 +151,16 @@ def choose(
             )
         case RecordSetExpr():
             fields = [field for field, _ in node.fields]
+            known = t.records.fields.get(RecordKey(tuple(sorted(fields))), {})
+            parts = [(values, known.get(field, NOTHING)) for field, values in node.fields]
 
             def record(reads: tuple[Expression, ...]) -> Expression:
                 return RecordExpr(place=node.place, fields=tuple(zip(fields, reads, strict=True)))
 
-            return _taken_apart(
-                t, [values for _, values in node.fields], inner, name, record, is_statement=is_statement
-            )
+            return _taken_apart(t, parts, inner, name, record, is_statement=is_statement)
         case FunctionSetExpr():
-            return _function(t, node, inner, name, is_statement=is_statement)
-    source, shape = iterable(t, node, inner)
+            return _function(t, node, inner, name, want, is_statement=is_statement)
+    source, shape = iterable(t, node, inner, want)
     if shape == NOTHING:
         return None
     local = t.names.fresh(name)
@@ -166,18 +177,18 @@ def _narrowed(entry: Entry, found: Found) -> Entry:
 
 def _taken_apart(
     t: Translation,
-    sets: Sequence[Expression],
+    sets: Sequence[tuple[Expression, Shape]],
     scope: TranslationScope,
     name: str,
     build: Callable[[tuple[Expression, ...]], Expression],
     *,
     is_statement: bool,
 ) -> ChosenElement | None:
-    """Choose every part by itself; the whole is an expression over them."""
+    """Choose every part by itself, with the shape of its place; the whole is an expression over them."""
     pairs: list[tuple[NameBinding, Entry]] = []
     clauses: list[Clause] = []
-    for index, part in enumerate(sets, start=1):
-        chosen = choose(t, part, scope, f"{name}{index}", is_statement=is_statement)
+    for index, (part, want) in enumerate(sets, start=1):
+        chosen = choose(t, part, scope, f"{name}{index}", want, is_statement=is_statement)
         if chosen is None:
             return None
         pairs.append((NameBinding(f"{name}{index}", part.place), chosen.entry))
@@ -192,26 +203,81 @@ def _is_plain(value: Value | None) -> bool:
 
 
 def _function(
-    t: Translation, node: FunctionSetExpr, scope: TranslationScope, name: str, *, is_statement: bool
+    t: Translation, node: FunctionSetExpr, scope: TranslationScope, name: str, want: Shape, *, is_statement: bool
 ) -> ChosenElement | None:
     keys = t.listed(node.domain, scope)
     if keys is None or not 0 < len(keys) <= _KEYS_MAX:
-        raise refusal(
-            f"a choice from a set of functions, unless it has a constant domain of 1 to {_KEYS_MAX} keys,", node.place
-        )
+        return _of_some_domain(t, node, scope, name, want)
+    as_map, as_sequence = wanted(want, MapShape), wanted(want, SequenceShape)
+    value_want = as_map.value if isinstance(as_map, MapShape) else NOTHING
+    if as_map is None and isinstance(as_sequence, SequenceShape):
+        value_want = as_sequence.element
     pairs: list[tuple[TypedSource, TypedSource]] = []
     clauses: list[Clause] = []
     for key in sorted_values(keys):
-        chosen = choose(t, node.codomain, scope, name, is_statement=is_statement)
+        chosen = choose(t, node.codomain, scope, name, value_want, is_statement=is_statement)
         if chosen is None:
             return None
         clauses.extend(chosen.clauses)
         pairs.append((t.literal(key), _code_of(t, chosen.entry, node.place)))
+    values = join_all(value.shape for _, value in pairs)
+    if as_sequence is not None and as_map is None and keys == frozenset(range(1, len(keys) + 1)):
+        source = ", ".join(value.source for _, value in pairs)
+        code = TypedSource(f"[{source}]", SequenceShape(values, len(keys), len(keys)))
+        return ChosenElement(SpecLocal(code), tuple(clauses))
     source = ", ".join(f"{key.source}: {value.source}" for key, value in pairs)
-    shape = MapShape(
-        join_all(key.shape for key, _ in pairs), join_all(value.shape for _, value in pairs), frozenset(keys)
-    )
+    shape = MapShape(join_all(key.shape for key, _ in pairs), values, frozenset(keys))
     return ChosenElement(SpecLocal(TypedSource("{" + source + "}", shape)), tuple(clauses))
+
+
+def _of_some_domain(
+    t: Translation, node: FunctionSetExpr, scope: TranslationScope, name: str, want: Shape
+) -> ChosenElement:
+    """Choose a function whose domain depends on the state: a sequence on 1..n, or one of the functions on a set."""
+    local = t.names.fresh(name)
+    values, value = iterable(t, node.codomain, scope)
+    length = _length_of_domain(t, node.domain, scope)
+    if length is not None:
+        source, longest = length
+        shape = SequenceShape(value, 0, longest)
+        test = f"if checked(len({local}) == max({source}, 0), {source} <= {longest})"
+        clauses = (Clause(f"for {local} in sequences({values}, {longest})"), Clause(test))
+        if wanted(want, MapShape) is None:
+            return ChosenElement(SpecLocal(TypedSource(local, shape)), clauses)
+        offset = t.names.fresh("offset")
+        pairs = f"{{{offset}: {local}.at({offset}) for {offset} in {local}.offsets()}}"
+        return ChosenElement(SpecLocal(TypedSource(pairs, MapShape(NumberShape(1, longest), value))), clauses)
+    keys, key = iterable(t, node.domain, scope)
+    function = SpecLocal(TypedSource(local, MapShape(key, value)))
+    return ChosenElement(function, (Clause(f"for {local} in functions({keys}, {values})"),))
+
+
+def _length_of_domain(t: Translation, domain: Expression, scope: TranslationScope) -> tuple[str, int] | None:
+    """Return the length of the sequences with a domain, and the greatest that was seen; None for another domain."""
+    node, inner = head(domain, scope)
+    match node:
+        case BuiltinExpr(operator="..", arguments=(first, last)) if t.constant(*head(first, inner)) == 1:
+            known = _length_of_sequence(t, "Len", *head(last, inner))
+            if known is None:
+                number = t.value(last, inner)
+                if not isinstance(number.shape, NumberShape):
+                    return None
+                known = number.source, t.universe.bounds.tight(number.shape)[1]
+        case _:
+            known = _length_of_sequence(t, "DOMAIN", node, inner)
+            if known is None:
+                return None
+    return known[0], min(max(known[1], 1) + t.universe.bounds.widening, _LENGTH_MAX)
+
+
+def _length_of_sequence(t: Translation, word: str, node: Expression, scope: TranslationScope) -> tuple[str, int] | None:
+    """Return the length of s and the greatest that was seen, where a node is `Len(s)` or `DOMAIN s` of a sequence."""
+    if not isinstance(node, BuiltinExpr) or node.operator != word:
+        return None
+    code = only_function(t, t.value(node.arguments[0], scope))
+    if not isinstance(code.shape, SequenceShape):
+        return None
+    return f"len({code.source})", code.shape.longest or 1
 
 
 def _code_of(t: Translation, entry: Entry, place: Span) -> TypedSource:
@@ -219,8 +285,8 @@ def _code_of(t: Translation, entry: Entry, place: Span) -> TypedSource:
     return t.value(BoundExpr(place=place, binding=binding), TranslationScope().bind(((binding, entry),)))
 
 
-def iterable(t: Translation, domain: Argument, scope: TranslationScope) -> tuple[str, Shape]:
-    """Return what a loop over a set iterates over, and the shape of its elements."""
+def iterable(t: Translation, domain: Argument, scope: TranslationScope, want: Shape = NOTHING) -> tuple[str, Shape]:
+    """Return what a loop over a set iterates over, and the shape of its elements; `want` is that of their place."""
     node, inner = head(domain, scope)
     if isinstance(node, BuiltinExpr):
         match node.operator, node.arguments:
@@ -233,7 +299,7 @@ def iterable(t: Translation, domain: Argument, scope: TranslationScope) -> tuple
                 return f"subsets({_bare(t, known.source)})", SetShape(_element(known, node.place))
             case "BOOLEAN", ():
                 return "{False, True}", BOOLEAN
-    code = t.value(node, inner)
+    code = t.value(node, inner, NOTHING if want == NOTHING else SetShape(want))
     return _bare(t, code.source), _element(code, node.place)
 
 

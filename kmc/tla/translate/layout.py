@@ -19,7 +19,7 @@ from kmc.tla.translate.translator import SpecFunction, TranslatedParts
 
 _WORDS = (
     "Bool", "Enum", "IdentSet", "Int", "Map", "MessageBag", "MessageSet", "PartialMap", "Record", "Seq", "Set",
-    "constant", "count", "fold", "product", "subsets",
+    "constant", "count", "fold", "functions", "product", "sequences", "subsets",
 )  # fmt: skip
 _INDENT = "    "
 

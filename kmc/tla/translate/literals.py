@@ -81,7 +81,7 @@ class _Writer:
         group = self._names.group_of(value)
         if group is not None:
             return TypedSource(f"set({group.name})", SetShape(AtomShape(frozenset(group.atoms))))
-        permuted = self._closed_sets(value)
+        permuted = self._closed_sets(value) or self._with_groups(value, want)
         if permuted is not None:
             return permuted
         known = wanted(want, SetShape)
@@ -111,6 +111,16 @@ class _Writer:
                 shape = SetShape(SetShape(AtomShape(frozenset(group.atoms))))
                 return TypedSource(f"{{members for members in subsets({group.name}) if {test}}}", shape)
         return None
+
+    def _with_groups(self, value: frozenset[Value], want: Shape) -> TypedSource | None:
+        """Return a set that has all values of some types whose members SYMMETRY permutes, without naming a member."""
+        groups = [group for group in self._names.groups if group.is_symmetric and value.issuperset(group.atoms)]
+        if not groups:
+            return None
+        parts = [self._set(frozenset(group.atoms), want) for group in groups]
+        others = value.difference(*(group.atoms for group in groups))
+        parts.extend([self._set(others, want)] if others else [])
+        return TypedSource(f"({' | '.join(part.source for part in parts)})", join_all(part.shape for part in parts))
 
     def _element(self, value: Value, want: Shape) -> TypedSource:
         if (

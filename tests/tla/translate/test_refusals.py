@@ -28,7 +28,6 @@ CONFIGURATION = "CONSTANTS Proc = {a, b}\nINIT Init\nNEXT Next\n"
             "CHOOSE t",
             "a CHOOSE from a set whose elements are not known before",
         ),
-        ("Next == UNCHANGED s /\\ \\E g \\in [s -> {0}] : x' = g[1]", "[s ->", "a choice from a set of functions"),
         (
             "Next == s' = s /\\ x' = [<<p, q>> \\in {<<1, 2>>}, r \\in {3} |-> p + x][<<1, 2>>, 3]",
             "[<<p",
