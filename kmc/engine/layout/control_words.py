@@ -18,6 +18,7 @@ WORD_BYTES: Final = memory.WORD_BYTES
 UNIT_BYTES: Final = 2  # a unit is 16 bits
 SLACK_WORDS: Final = memory.SLACK_WORDS
 LINE_WORDS: Final = 8  # of the cache
+RECENT: Final = 512  # fingerprints of a batch that a thread remembers
 
 
 class Shared(Struct, words=128):
@@ -111,6 +112,7 @@ class Thread(Struct, words=64):
     reached: Mask  # the mask of the reachable properties that were reached
     beyond: int  # 1: the bound cut off a state
     candidates: Buffer = embedded()  # the pending successors that may be new
+    recent: Address  # of the fingerprints met in this batch, each in the place that its last bits give; 0 for none
     # Packing.
     empty_record: StateRecord  # a record whose row has no words
     before: StateRecord  # the unpacked record before `packed` in its chunk, or `empty_record`

@@ -46,6 +46,7 @@ from kmc.engine.loops.unpack import unpack
 from kmc.engine.loops.visited_set import (
     ask_for,
     best_in_level,
+    forget_recent,
     inserted,
     is_known,
     known_slot,
@@ -259,9 +260,7 @@ def take_ranked(shared: Shared, thread: Thread, successor: StateRecord) -> int:
 
 @inlined
 def take(shared: Shared, thread: Thread, successor: StateRecord, index: int) -> int:
-    """Process a successor: count it, check its step, and make it a candidate if it may be stored; return the slots it
-    used.
-    """
+    """Process a successor: count it, check its step, make it a candidate if it may be new; return the slots it used."""
     header = successor.header
     times = 1 + (header >> r.TIMES_SHIFT & r.TIMES_MASK)
     action = header >> r.ACTION_SHIFT & r.ACTION_MASK
@@ -292,7 +291,7 @@ def take(shared: Shared, thread: Thread, successor: StateRecord, index: int) -> 
         candidate.record = successor
         candidate.source = index
         let_note_slot(shared, thread, candidate)
-        thread.candidates.used = used + Candidate.WORDS * may_be_new(shared, successor, slot)
+        thread.candidates.used = used + Candidate.WORDS * may_be_new(shared, thread, successor, slot)
     if shared.step != 0:
         check_step(shared, thread, successor, times)
     return new
@@ -361,6 +360,7 @@ def flush(shared: Shared, thread: Thread) -> Status:
         add(shared, Shared.count, -pending)
         return f.NEED_TABLE
     new = 0
+    forget_recent(thread)
     successor = StateRecord(thread.out.address)
     for index in range(thread.source_count):
         successors = enter_source(thread, index)

@@ -6,7 +6,7 @@ Fingerprints have one word, or two where the search is `WIDE`; no code above thi
 from __future__ import annotations
 
 from kmc.engine.layout import control_words as f
-from kmc.engine.layout.control_words import Shared
+from kmc.engine.layout.control_words import RECENT, Shared, Thread
 from kmc.engine.layout.record_structs import StateRecord
 from kmc.engine.loops.fingerprint_table_64 import (
     best_rank,
@@ -28,7 +28,7 @@ from kmc.engine.loops.fingerprint_table_128 import (
     ranked_slot_wide,
     word_of,
 )
-from kmc.engine.native.intrinsics import inlined, prefetch, slot_of
+from kmc.engine.native.intrinsics import inlined, load, prefetch, slot_of, store
 from kmc.engine.native.specialization import NOTES_SLOTS, RANKED, WIDE
 from kmc.engine.native.words import Address, Slot
 
@@ -65,13 +65,38 @@ def inserted(shared: Shared, table: Address, slots: int, record: StateRecord) ->
 
 
 @inlined
-def may_be_new(shared: Shared, record: StateRecord, slot: int) -> int:
-    """0 if a record is found in the table of all levels at first sight, else 1; `slot` is what `known_slot` says."""
+def forget_recent(thread: Thread) -> None:
+    """Forget the fingerprints of the last batch."""
+    if NOTES_SLOTS == 0:
+        for word in range(RECENT * (1 + WIDE)):
+            store(thread.recent, word, 0)
+
+
+@inlined
+def is_first_of_batch(thread: Thread, record: StateRecord) -> int:
+    """0 if this batch had the fingerprint of a record before, else 1; it may be forgotten meanwhile.
+
+    Most known states that the table does not have yet are of the same batch: the successors of one state have common
+    successors. Without this, half of the candidates would not be new, which no processor predicts.
+    """
+    place = (record.fingerprint & RECENT - 1) * (1 + WIDE)
+    held = load(thread.recent, place) ^ record.fingerprint
+    store(thread.recent, place, record.fingerprint)
     if WIDE != 0:
-        return 1
+        held |= load(thread.recent, place + 1) ^ record.first_word
+        store(thread.recent, place + 1, record.first_word)
+    return 0 if held == 0 else 1
+
+
+@inlined
+def may_be_new(shared: Shared, thread: Thread, record: StateRecord, slot: int) -> int:
+    """0 if the batch had a record before or the table of all levels has it at first sight, else 1; `slot` is what
+    `known_slot` says.
+    """
     if NOTES_SLOTS != 0:
-        return 1 if slot < 0 else 0
-    return is_not_at_home(shared.table, shared.slots, record.fingerprint)
+        return 1 if slot < 0 else 0  # also if the batch had it: each step has to know the slot of its target
+    first = is_first_of_batch(thread, record)
+    return first if WIDE != 0 else first & is_not_at_home(shared.table, shared.slots, record.fingerprint)
 
 
 @inlined

@@ -42,6 +42,7 @@ class Worker:
         self.generated = Memory(actions)
         self.failed = Memory(properties)
         self._sources = Memory((batch + 1) * PendingSource.WORDS)
+        self._recent = Memory(2 * f.RECENT)
         self._no_record = Memory(RECORD_HEAD_WORDS)
         self._owned: dict[str, Memory] = {}
         self._blocks: list[RowBlock] = []
@@ -49,6 +50,7 @@ class Worker:
         self.thread.batch = batch
         self.thread.generated = self.generated.address
         self.thread.failed = self.failed.address
+        self.thread.recent = self._recent.address
         self.thread.sources = PendingSource.of(self._sources)
         self.thread.empty_record = self.thread.before = StateRecord(self._no_record.address)
         self._codes: Memory | None = None

@@ -7,14 +7,16 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from kmc.engine.layout.control_words import Shared
+from kmc.engine.layout.control_words import RECENT, Shared, Thread
 from kmc.engine.layout.frontier import signed
 from kmc.engine.layout.record_structs import StateRecord
 from kmc.engine.loops.compiled_loops import NativeLoop
 from kmc.engine.loops.visited_set import (
     ask_for,
     best_in_level,
+    forget_recent,
     inserted,
+    is_first_of_batch,
     is_known,
     known_slot,
     may_be_new,
@@ -50,7 +52,8 @@ def known(shared: Shared, record: StateRecord, _: int) -> int:
 
 def possibly_new(shared: Shared, record: StateRecord, _: int) -> int:
     """`may_be_new`, to be called from Python."""
-    return may_be_new(shared, record, known_slot(shared, record))
+    thread = Thread(shared + Shared.BYTES)
+    return may_be_new(shared, thread, record, known_slot(shared, record))
 
 
 def note_rank(shared: Shared, record: StateRecord, rank: int) -> int:
@@ -72,8 +75,9 @@ class Visited:
         self._specialization = Specialization(wide=wide, ranked=ranked)
         self._table = FingerprintTable(64, wide=wide, ranked=ranked)
         self._known = FingerprintTable(128, wide=wide)
-        self._memory = Memory(Shared.WORDS)
+        self._memory, self._recent = Memory(Shared.WORDS + Thread.WORDS), Memory(2 * RECENT)
         shared = Shared.of(self._memory)
+        Thread(shared + Shared.BYTES).recent = self._recent.address
         shared.table, shared.slots, shared.alone = self._table.address, self._table.slots, alone
         shared.known, shared.known_slots = self._known.address, self._known.slots
         self._shared = shared
@@ -113,8 +117,9 @@ def test_each_fingerprint_is_inserted_once(wide: bool, alone: bool) -> None:
 def test_a_state_that_is_not_in_the_table_may_be_new(wide: bool) -> None:
     visited = Visited(wide=wide, ranked=False)
     visited(insert_in_table, FINGERPRINTS[:1])
-    # With two words, every record is looked up by `inserted`.
-    assert visited(possibly_new, FINGERPRINTS) == [1 if wide else 0, 1, 1, 1, 1]
+    # With two words, every record that the batch has not had is looked up by `inserted`.
+    assert visited(possibly_new, FINGERPRINTS) == [1 if wide else 0, 1, 1 if wide else 0, 1, 1]
+    assert visited(possibly_new, FINGERPRINTS[3:]) == [0, 0]
 
 
 @pytest.mark.slow
@@ -129,3 +134,42 @@ def test_the_best_rank_of_a_state_is_the_least_that_was_noted(wide: bool) -> Non
     assert visited(note_rank, FINGERPRINTS[2:3], 30) == [least]
     assert visited(note_rank, FINGERPRINTS, 35) == [least, least if wide else neither, neither, least, least]
     assert visited(best_rank, FINGERPRINTS) == [35, 35 if wide else 30, 30, 35, 35]
+
+
+def first_of_batch(thread: Thread, record: StateRecord) -> int:
+    """`is_first_of_batch`, to be called from Python."""
+    return is_first_of_batch(thread, record)
+
+
+def forget(thread: Thread, _: StateRecord) -> int:
+    """`forget_recent`, to be called from Python."""
+    forget_recent(thread)
+    return 0
+
+
+OTHER = 7
+
+
+@pytest.mark.parametrize("wide", [False, True])
+def test_a_fingerprint_is_dropped_only_if_its_batch_had_all_of_it(wide: bool) -> None:
+    memory, recent, record = Memory(Thread.WORDS), Memory(2 * RECENT), Memory(StateRecord.WORDS)
+    Thread.of(memory).recent, recent.array[:] = recent.address, OTHER
+    is_first, start = (NativeLoop(part, Specialization(wide=wide)) for part in (first_of_batch, forget))
+
+    def answers(fingerprints: list[Fingerprint]) -> list[int]:
+        given = []
+        for first, second in fingerprints:
+            record.array[:3] = np.array([1, signed(first), second], np.int64)
+            given.append(is_first(memory.address, record.address))
+        return given
+
+    # The second and the third have one place; the last one's is the last of all.
+    others: list[Fingerprint] = [(5, 1), (5 + RECENT, 1), (5 + 2 * RECENT, 1), ((1 << 64) - 1, 3)]
+    assert answers(others) == [1] * 4
+    assert answers([(5 + 2 * RECENT, 1), ((1 << 64) - 1, 3)]) == [0, 0]
+    assert answers([(5 + 2 * RECENT, 2), ((1 << 64) - 1, 4)]) == ([1, 1] if wide else [0, 0])
+    # One that was replaced is a candidate once more, and the table decides.
+    assert answers(others[:1]) == [1]
+    start(memory.address, record.address)
+    assert recent.array.tolist() == [0] * (RECENT * (1 + wide)) + [OTHER] * (RECENT * (1 - wide))
+    assert answers(others[:1] + others[3:]) == [1, 1]
