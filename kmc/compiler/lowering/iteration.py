@@ -138,7 +138,8 @@ def _different(low: Lowering, items: tuple[Value, ...], body: Body, node: Origin
         new: Expr = x.ONE
         for earlier in items[:position]:
             new = x.both(new, x.negate(low.same(item, earlier, node)))
-        low.code.branch(new, low.code.capture(lambda item=item: body(item)))  # type: ignore[misc]  # bound now
+        if new != x.ZERO:
+            low.code.branch(new, low.code.capture(lambda item=item: body(item)))  # type: ignore[misc]  # bound now
 
 
 def _range(low: Lowering, start: Expr, stop: Expr, body: Callable[[Expr], object], unroll: int, most: int) -> None:
