@@ -85,6 +85,13 @@ def test_a_failure_beside_a_refuted_property_is_reported_as_in_memory(
         assert all_said(found) == all_said(wanted), case
 
 
+def test_a_shipped_refinement_has_one_result(tmp_path: Path, local_spark: SparkContext) -> None:
+    model = shipped_model("kip_996", "own_vote_elects_in_the_log")
+    found = checked_on_spark(local_spark, model, tmp_path, thin_rows=0)
+    assert found.violation is not None and found.violation.name == "EpochLog"
+    assert told(found) == told(check_native(model, Limits()))
+
+
 @pytest.mark.parametrize(("shards", "bits", "by_files"), [(1, 64, True), (5, 128, False), (5, 128, True)])
 def test_a_golden_case_has_its_counts(
     shards: int, bits: int, by_files: bool, tmp_path: Path, local_spark: SparkContext, monkeypatch: pytest.MonkeyPatch
