@@ -88,7 +88,8 @@ def test_a_failure_beside_a_refuted_property_is_reported_as_in_memory(
 def test_a_shipped_refinement_has_one_result(tmp_path: Path, local_spark: SparkContext) -> None:
     model = shipped_model("kip_996", "own_vote_elects_in_the_log")
     found = checked_on_spark(local_spark, model, tmp_path, thin_rows=0)
-    assert found.violation is not None and found.violation.name == "EpochLog"
+    assert found.violation is not None
+    assert found.violation.name == "EpochLog"
     assert told(found) == told(check_native(model, Limits()))
 
 
