@@ -221,20 +221,21 @@ def public_words(module: str) -> frozenset[str]:
     return frozenset()
 
 
-def _spec_may_import(item: Import, own_spec: str) -> bool:
-    """Whether a spec may import this: its own modules, shared ones, the facades' public words, `__future__`."""
+def _spec_may_import(item: Import, own_specs: list[str]) -> bool:
+    """Whether a spec may import this: modules of these specs, shared ones, the facades' public words, `__future__`."""
     if item.relative:
-        return is_within(item.target, own_spec) or is_within(item.target, SHARED_BY_SPECS)
+        return any(is_within(item.target, each) for each in (*own_specs, SHARED_BY_SPECS))
     return item.module == "__future__" or (item.module in FACADES and item.name in public_words(item.module))
 
 
 def imports_foreign_to_a_spec(source: Source) -> list[str]:
     """Imports of a spec that reach beyond the spec language, be it Python's library or kmc's insides."""
     own_spec = ".".join(source.module.split(".")[:2])
+    refined = [f"specs.{name}" for name in re.findall(r'^@spec\.refines\("(\w+)"\)', source.text, re.MULTILINE)]
     return [
         source.at(item.line, f"a spec imports relative modules and the public words of {', '.join(FACADES)}: {item}")
         for item in imports_of(source)
-        if not _spec_may_import(item, own_spec)
+        if not _spec_may_import(item, [own_spec, *refined])
     ]
 
 
@@ -387,6 +388,11 @@ def test_the_folder_of_the_spark_driver_is_not_a_package() -> None:
         (imports_foreign_to_a_spec, "specs/demo/actions.py", "from ..other import types"),
         (imports_foreign_to_a_spec, "specs/consensus/logs.py", "from ..demo import types"),
         (imports_foreign_to_a_spec, "specs/demo/actions.py", "from demo import types"),
+        (
+            imports_foreign_to_a_spec,
+            "specs/demo/a.py",
+            'from ..other import T\n@spec.refines("others")\ndef f(st): ...',
+        ),
         (stray_prints, "kmc/trace/x.py", "def f():\n    print(1)"),
     ],
 )
@@ -413,6 +419,11 @@ def test_a_breach_is_found(rule: Rule, path: str, text: str) -> None:
         (imports_foreign_to_a_spec, "specs/demo/a/b.py", "from ...consensus.logs import last_epoch"),
         (imports_foreign_to_a_spec, "specs/demo/a/b.py", "from __future__ import annotations\nfrom ..types import T"),
         (imports_foreign_to_a_spec, "specs/demo/actions.py", "from kmc.lang import Record\nfrom . import types"),
+        (
+            imports_foreign_to_a_spec,
+            "specs/demo/a.py",
+            'from ..other.b import T\n@spec.refines("other")\ndef f(st): ...',
+        ),
         (stray_prints, "kmc/cli/x.py", "print(1)"),
         (stray_prints, "kmc/lang/x.py", "log.print(1)"),
     ],
