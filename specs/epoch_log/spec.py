@@ -17,7 +17,7 @@ Offset = Int(1, LAST_OFFSET)
 
 
 class Control(Enum):
-    """An entry that is no client's value: the record that begins an epoch, or a change of the voters."""
+    """An entry without a client's value: the record that begins an epoch, or a change of the voters."""
 
     RECORD, RECONFIGURATION = range(2)
 
