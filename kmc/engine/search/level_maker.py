@@ -112,7 +112,7 @@ class LevelMaker:
         # A level whose rows are made, but not yet one a view. Kept whole: its blocks hold what its chunks refer to.
         self._unfinished: Level | None = None
         self._distinct = 0
-        self._rows_before = 1
+        self._rows_before = self._expected = 0
         self._recorder = recorder
         self._specialization = specialization_of(kernels, settings, edges=recorder is not None)
         self.known = FingerprintTable(settings.table_slots, wide=kernels.wide)
@@ -238,22 +238,26 @@ class LevelMaker:
         for worker in self.workers:
             worker.thread.rows_left = 0
 
-    def _grow_ahead(self, rows: int) -> None:
-        """Grow the table before a level of a search that records steps: growing it while the level is made costs more.
+    def _expect(self, rows: int) -> None:
+        """Estimate the fingerprints that the table will hold after a level: levels grow much as the last one did.
 
-        Levels grow much as the last one did. Where memory could be short, the table grows when it is full.
+        A search that records steps grows its table now, since growing it while the level is made costs more.
         """
-        expected = rows * min(rows, _GROWTH_MAX * self._rows_before) // max(1, self._rows_before)
+        made = rows * min(rows, _GROWTH_MAX * self._rows_before) // max(1, self._rows_before)
         self._rows_before = rows
-        more = self._found.growth_bytes(self._distinct + expected)
+        self._expected = self.shared.count + made if rows > _AHEAD_FROM_ROWS else 0
+        more = self._found.growth_bytes(self._expected)
+        if self._recorder is not None and more and self._is_ample(more):
+            self._grow(self._found, self.shared.count, self._expected)
+
+    def _is_ample(self, more: int) -> bool:
+        """Whether memory is ample for a table that is larger by so many bytes before it is full."""
         limit = self._settings.limits.memory_bytes
-        if more and (limit is None or memory_bytes() + _SPARE * more < limit):
-            self._grow(self._found, self._distinct + expected)
+        return limit is None or memory_bytes() + _SPARE * more < limit
 
     def _make(self, rows: int, *, store: bool) -> Level | None:
         self.shared.storing = store
-        if self._recorder is not None and store and rows > _AHEAD_FROM_ROWS:
-            self._grow_ahead(rows)
+        self._expect(rows if store else 0)
         self.shared.wanted = Mask(~counters.reached(self.workers) & (1 << self._kernels.reachable_count) - 1)
         if not self._run(work_loop(self._specialization), rows):
             return None
@@ -346,16 +350,21 @@ class LevelMaker:
             if f.NEED_TABLE in answers and not self._stopping:
                 pending = sum(worker.pending for worker in self.workers)
                 self.shared.pause = 0
-                self._grow(self._found, self.shared.count + pending)
+                count = self.shared.count + pending
+                self._grow(self._found, count, min(self._expected, count + count // 2))
 
-    def _grow(self, table: FingerprintTable, count: int) -> bool:
-        """Make room for `count` fingerprints; False if that would need too much memory, and the search is stopped."""
+    def _grow(self, table: FingerprintTable, count: int, expected: int = 0) -> bool:
+        """Make room for `count` fingerprints, and for `expected` ones if memory is ample; False if that would need too
+        much memory, and the search is stopped.
+        """
+        if not self._is_ample(table.growth_bytes(expected)):
+            expected = 0
         noted = self._recorder.bytes_to_grow if self._recorder is not None else 0
-        if not self._fits(table.growth_bytes(count) + noted):
+        if not self._fits(table.growth_bytes(max(count, expected)) + noted):
             return False
         if self._recorder is not None:
             self._recorder.before_growth(table, self._threads)
-        table.grow(count, self._threads)
+        table.grow(count, self._threads, expected)
         self._tell_tables()
         return True
 

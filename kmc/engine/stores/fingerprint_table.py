@@ -3,10 +3,11 @@
 Invariant: the table is never fuller than `LOAD_MAX`, counting the entries that pending batches may add, so every probe
 ends.
 
-It grows in place, by a quarter (a small one fourfold). At 8 bytes a slot and 50 to 62.5 percent full it needs 13 to 16
-bytes a state, 14.3 on average, and no more while it grows; twice that with 128-bit fingerprints. In a fuller table more
-lines are full, and a lookup then waits for a second line. Addresses for half of the machine's memory are reserved;
-pages are allocated when they are first used.
+It grows in place, by a quarter (a small one fourfold), or by two quarters at once if its level will need them. At 8
+bytes a slot and at most 62.5 percent full it needs 13 to 16 bytes a state at the end of a level, and no more while it
+grows; within a level up to 20; twice that with 128-bit fingerprints. In a fuller table more lines are full, and a
+lookup then waits for a second line. Addresses for half of the machine's memory are reserved; pages are allocated when
+they are first used.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _LAST_RANGE_SLOTS = 1 << 12
 class FingerprintTable:
     """A set of fingerprints, of two words if `wide`; with `ranked`, each with the least rank of its states.
 
-    `growths`: for each growth, the number of fingerprints that it made room for, and the bytes afterwards.
+    `growths`: for each growth, the number of fingerprints that needed it, and the bytes afterwards.
     """
 
     def __init__(self, slots: int, *, ranked: bool = False, wide: bool = False) -> None:
@@ -77,12 +78,13 @@ class FingerprintTable:
         """The bytes that `grow` would add."""
         return (slots_for(count, self.slots) - self.slots) * self._width * f.WORD_BYTES
 
-    def grow(self, count: int, pool: WorkerPool) -> None:
-        """Make room for `count` fingerprints, on all threads. SystemFault if they do not fit into memory.
+    def grow(self, count: int, pool: WorkerPool, expected: int = 0) -> None:
+        """Make room for `count` fingerprints, and for `expected` if these are more, on all threads. SystemFault if they
+        do not fit into memory.
 
         After an exception the table cannot be used any more. A search that is stopped meanwhile stops after the growth.
         """
-        slots = slots_for(count, self.slots)
+        slots = slots_for(max(count, expected), self.slots)
         if slots * self._width > self._memory.words:
             raise SystemFault(
                 "KMC531", f"no memory for {count:,} fingerprints", help="see --max-depth and --max-states"

@@ -12,6 +12,8 @@ import pytest
 from support.kernels.grid import ERROR_NUMBER, Grid, fingerprint, level_sizes, point_of
 from support.oracles.search import explore
 
+import kmc.engine.search.level_maker as levels
+import kmc.engine.stores.fingerprint_table as tables
 from kmc.engine.layout.kernel_interface import KernelTable
 from kmc.engine.layout.search_outcome import SearchOutcome, Settings
 from kmc.engine.native.words import Address
@@ -204,3 +206,22 @@ def test_growths_tell_what_the_table_held_and_what_it_took_afterwards() -> None:
     assert list(counts) == sorted(counts)
     assert counts[-1] <= outcome.distinct + 1000
     assert (list(sizes), sizes[-1]) == (sorted(sizes), outcome.table_bytes)
+
+
+def test_a_table_grows_by_two_quarters_where_its_level_needs_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    def searched(**replaced: int) -> SearchOutcome:
+        with monkeypatch.context() as patched:
+            patched.setattr(tables, "_SMALL_SLOTS", 16)
+            for name, value in {"_AHEAD_FROM_ROWS": 0, **replaced}.items():
+                patched.setattr(levels, name, value)
+            return run(Grid(dims=6, size=5), table_slots=16, batch=4, limits=Limits(memory_bytes=1 << 40))
+
+    by_one, scarce, by_two = searched(_GROWTH_MAX=0), searched(_SPARE=1 << 50), searched()
+    assert by_one.levels == by_two.levels == level_sizes(6, 5)
+    assert scarce.growths == by_one.growths
+    assert max(by_one.table_bytes, by_two.table_bytes) < 16.5 * by_two.distinct
+    assert len(by_two.growths) < len(by_one.growths)
+    # Of 64 bytes a line, a whole one more or less. At most five eighths are full: a quarter makes 16 bytes of 12.8.
+    large = [size / states for states, size in by_two.growths if size > 1 << 12]
+    assert 19 < max(large) < 20.5
+    assert max(size / states for states, size in by_one.growths if size > 1 << 12) < 16.5
