@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from support.commands.cli_runner import kmc
+from support.specs.words import write_words
 
 from kmc import memory_limit
 from kmc.errors import CommandLineError
@@ -67,9 +68,9 @@ def checked(folder: Path, *words: str) -> tuple[int, str, str]:
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("optimised_kernels")  # millions of states
 def test_the_least_limit_works_and_holds(tmp_path: Path) -> None:
-    whole = ("kraft", "corrected_whole")
+    write_words(tmp_path)
+    whole = ("words", "whole")
     # What is compiled then is in the cache: the table grows after 655,360 states.
     checked(tmp_path, *whole, "--max-states", "700000", "--memory", "1G")
     status, _, stderr = checked(tmp_path, *whole, "--memory", "1M")
