@@ -215,7 +215,7 @@ def union_of_sets(t: Translation, node: BuiltinExpr, scope: TranslationScope, wa
         return TypedSource(f"{{{local} {inside[1]} for {local} in {source}}}", SetShape(shape))
     outer, shape = iterable(t, inner, inner_scope)
     sets = [plain for plain in alternatives_of(shape) if isinstance(plain, SetShape)]
-    if not sets:
+    if not sets or len(sets) < len(alternatives_of(shape)):
         raise refusal("UNION of this set", node.place)
     collection = t.names.fresh("set")
     return TypedSource(f"{{{local} for {collection} in {outer} for {local} in {collection}}}", sets[0])

@@ -28,6 +28,7 @@ from kmc.tla.resolved.nodes import (
 )
 from kmc.tla.resolved.own_variables import with_own_variables
 from kmc.tla.shapes.shape import BOOLEAN, NOTHING, Shape
+from kmc.tla.translate.eager import domains_of, listed_whole
 from kmc.tla.translate.facts import Name
 from kmc.tla.translate.iteration import choose, loops
 from kmc.tla.translate.lazy import is_total
@@ -76,7 +77,8 @@ def _possible(t: Translation, parts: Sequence[Part], assigned: Assigned) -> str:
             inside = loops(t, node.ranges, scope)
             if inside is None:
                 return "False"
-            return f"any({_possible(t, [(node.body, inside[0]), *rest], assigned)} {inside[1]})"
+            whole = listed_whole(t, domains_of(node.ranges), scope)
+            return f"{whole}any({_possible(t, [(node.body, inside[0]), *rest], assigned)} {inside[1]})"
         case BuiltinExpr(operator="=" | "\\in"):
             return _assigning(t, node, scope, rest, assigned)
         case AngleActionExpr():
@@ -144,7 +146,8 @@ def _assigning(
     bound = TranslationScope().bind(((binding, chosen.entry),))
     code = t.value(BoundExpr(place=node.place, binding=binding), bound, shape)
     inner = _possible(t, rest, {**assigned, index: code})
-    return f"any({inner} {' '.join(clause.text for clause in chosen.clauses)})"
+    whole = listed_whole(t, (operand(node, 1),), scope)
+    return f"{whole}any({inner} {' '.join(clause.text for clause in chosen.clauses)})"
 
 
 def _unchanging(

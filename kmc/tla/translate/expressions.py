@@ -48,6 +48,7 @@ from kmc.tla.translate import (
     temporal_atoms,
     updates,
 )
+from kmc.tla.translate.eager import domains_of, listed_whole
 from kmc.tla.translate.lazy import is_total
 from kmc.tla.translate.narrowing import operand
 from kmc.tla.translate.refusal import refusal
@@ -75,6 +76,9 @@ def _evaluated(handler: Handler) -> Handler:
 
     def handled(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:
         code, left = handler(t, node, scope, want), operand(node, 0)
+        whole = listed_whole(t, (operand(node, 1),), scope)
+        if whole:
+            code = replace(code, source=f"({whole}{code.source})")
         if is_total(t, left, scope, trusts_guards=False):
             return code
         try:
@@ -122,6 +126,12 @@ _OPERATORS: dict[str, Callable[[Translation, BuiltinExpr, TranslationScope, Shap
 }
 
 
+def _quantified(t: Translation, node: QuantifiedExpr, scope: TranslationScope, want: Shape) -> TypedSource:
+    code = logic.quantified(t, node, scope, want)
+    whole = listed_whole(t, domains_of(node.ranges), scope)
+    return replace(code, source=f"({whole}{code.source})") if whole else code
+
+
 def _builtin(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:
     handler = _OPERATORS.get(node.operator)
     if handler is None:
@@ -136,7 +146,7 @@ HANDLERS: Mapping[type, Handler] = {
     BuiltinExpr: _builtin,
     ConjunctionExpr: logic.conjunction,
     DisjunctionExpr: logic.disjunction,
-    QuantifiedExpr: logic.quantified,
+    QuantifiedExpr: _quantified,
     IfExpr: logic.conditional,
     CaseExpr: logic.case,
     PrimeExpr: logic.prime,

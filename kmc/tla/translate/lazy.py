@@ -55,9 +55,9 @@ from kmc.tla.shapes.shape import (
     UnionShape,
     alternatives_of,
 )
+from kmc.tla.translate.comparable import are_incomparable
 from kmc.tla.translate.facts import children
 from kmc.tla.translate.iteration import loops
-from kmc.tla.translate.logic import are_incomparable
 from kmc.tla.translate.scope import TranslationScope, TypedSource, head
 from kmc.tla.translate.translation import Translation
 from kmc.tla.values.kinds import FALSE, TRUE

@@ -22,11 +22,8 @@ from kmc.tla.resolved.nodes import (
 from kmc.tla.shapes.shape import (
     BOOLEAN,
     NOTHING,
-    AtomShape,
     BooleanShape,
     MapShape,
-    NumberShape,
-    PlainShape,
     RecordShape,
     SequenceShape,
     SetShape,
@@ -34,6 +31,7 @@ from kmc.tla.shapes.shape import (
     alternatives_of,
     join,
 )
+from kmc.tla.translate.comparable import are_incomparable, kind_of, may_be_incomparable
 from kmc.tla.translate.iteration import loops
 from kmc.tla.translate.membership import membership
 from kmc.tla.translate.narrowing import guard, operand
@@ -84,8 +82,15 @@ def negation(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: S
 
 
 def equivalence(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:
-    """Translate `<=>`."""
-    return truth(f"({t.source(operand(node, 0), scope)} == {t.source(operand(node, 1), scope)})")
+    """Translate `<=>`, at which TLC stops unless both operands are Booleans."""
+    codes = [t.value(operand(node, index), scope) for index in (0, 1)]
+    for index, code in enumerate(codes):
+        plain = alternatives_of(code.shape)
+        if plain and not any(isinstance(one, BooleanShape) for one in plain):
+            return truth("checked(False, False)")
+        if not all(isinstance(one, BooleanShape) for one in plain):
+            raise refusal("an operand of <=> that may be no Boolean", operand(node, index).place)
+    return truth(f"({codes[0].source} == {codes[1].source})")
 
 
 def quantified(t: Translation, node: QuantifiedExpr, scope: TranslationScope, want: Shape) -> TypedSource:
@@ -199,14 +204,14 @@ def _compared(
         empty = SetShape(NOTHING) if isinstance(head(*right)[0], SetEnumerationExpr) else SequenceShape(NOTHING)
         if are_incomparable(one.shape, empty):
             return f"checked({sign == '!='}, False)"
-        if {"set", "function"} <= {_kind(plain) for plain in alternatives_of(one.shape)}:
+        if {"set", "function"} <= {kind_of(plain) for plain in alternatives_of(one.shape)}:
             raise refusal("comparing what may be a set or a function with an empty one", place)
         return f"(len({one.source}) {sign} 0)"
     other = t.value(*right, one.shape)
     _refuse_unlike(one.shape, other.shape, left[0], place)
     if are_incomparable(one.shape, other.shape):
         return f"checked({sign == '!='}, False)"
-    if _may_be_incomparable(one.shape, other.shape):
+    if may_be_incomparable(one.shape, other.shape):
         raise refusal("a comparison of values of several kinds, at which TLC stops where the kinds differ,", place)
     return f"({one.source} {sign} {other.source})"
 
@@ -227,39 +232,6 @@ def _refuse_unlike(left: Shape, right: Shape, node: Expression, place: object) -
     kinds = [{_family(plain) for plain in alternatives_of(shape)} - {""} for shape in (left, right)]
     if kinds[0] and kinds[1] and not kinds[0] & kinds[1]:
         raise refusal("comparing a tuple with a function", node.place)
-
-
-def are_incomparable(left: Shape, right: Shape) -> bool:
-    """Return whether TLC stops at every comparison of two shapes: their kinds differ, and neither is a model value."""
-    kinds = [{_kind(plain) for plain in alternatives_of(shape)} for shape in (left, right)]
-    return bool(kinds[0] and kinds[1]) and not kinds[0] & kinds[1] and "" not in kinds[0] | kinds[1]
-
-
-def _may_be_incomparable(left: Shape, right: Shape) -> bool:
-    """Return whether some value of one shape and some value of the other are of kinds that TLC does not compare."""
-    kinds = [{kind for plain in alternatives_of(shape) for kind in _kinds(plain)} - {""} for shape in (left, right)]
-    return any(one != other for one in kinds[0] for other in kinds[1])
-
-
-def _kinds(shape: PlainShape) -> set[str]:
-    """Return the kinds of the values of a shape, strings among model values too."""
-    has_strings = isinstance(shape, AtomShape) and any(isinstance(atom, str) for atom in shape.atoms)
-    return {_kind(shape), *(["string"] if has_strings else [])}
-
-
-def _kind(shape: PlainShape) -> str:
-    """Return the kind of values that TLC compares with each other; empty for model values, which it always compares."""
-    match shape:
-        case BooleanShape():
-            return "boolean"
-        case NumberShape():
-            return "number"
-        case AtomShape(atoms):
-            return "string" if all(isinstance(atom, str) for atom in atoms) else ""
-        case SetShape():
-            return "set"
-        case _:
-            return "function"
 
 
 def _family(shape: Shape) -> str:

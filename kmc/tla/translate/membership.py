@@ -31,6 +31,7 @@ from kmc.tla.shapes.shape import (
     Shape,
     alternatives_of,
 )
+from kmc.tla.translate.comparable import are_incomparable
 from kmc.tla.translate.iteration import loops
 from kmc.tla.translate.narrowing import guard
 from kmc.tla.translate.pointwise import images_of
@@ -52,10 +53,9 @@ def membership(
         case BuiltinExpr():
             return _in_builtin(t, read, bound, node, scope)
         case SetEnumerationExpr() if t.constant(node, scope) is None:
-            want = t.value(read, bound).shape
-            source = t.source(read, bound)
-            tests = [f"{source} == {t.source(item, scope, want)}" for item in node.items]
-            return f"({' or '.join(tests) or 'False'})"
+            known = t.value(read, bound)
+            items = [t.value(item, scope, known.shape) for item in node.items]
+            return f"({' or '.join(_equal(known, item) for item in items) or 'False'})"
         case SetFilterExpr() if not node.range.is_pattern:
             inner = scope.bind(((node.range.bindings[0], Delayed(element, element_scope)),))
             return f"({membership(t, read, bound, node.range.domain, scope)} and {t.source(node.condition, inner)})"
@@ -86,7 +86,14 @@ def membership(
         return "checked(False, False)"
     if any(isinstance(one, SequenceShape | MapShape) for one in alternatives_of(holder.shape)):
         raise refusal("membership in what may be a set or a function", node.place)
+    elements = [one.element for one in alternatives_of(holder.shape) if isinstance(one, SetShape)]
+    if elements and all(are_incomparable(known.shape, element) for element in elements):
+        return f"checked(False, len({holder.source}) == 0)"
     return f"({known.source} in {holder.source})"
+
+
+def _equal(one: TypedSource, other: TypedSource) -> str:
+    return "checked(False, False)" if are_incomparable(one.shape, other.shape) else f"{one.source} == {other.source}"
 
 
 def may_be(shape: Shape, *kinds: type) -> bool:

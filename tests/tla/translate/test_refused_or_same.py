@@ -99,6 +99,14 @@ STOPS = {
     "kind of a function": ("<<1>>", "Inv == [i \\in 0..1 |-> x[i + 1]] \\in [0..1 -> Int]"),
     "kind of elements": ("<<1>>", "Inv == {x[2]} \\in SUBSET Int"),
     "kind of a subset": ("<<1>>", "Inv == {x[2]} \\subseteq Int"),
+    "in a set of another kind": ("{0}", "Inv == x \\notin {1, 2}"),
+    "in elements of another kind": ("{0}", "Inv == x \\notin {Cardinality(x), 2}"),
+    "equivalence of no Booleans": ("1", "Inv == ~(x <=> TRUE)"),
+    "in a filter": ("<<1>>", "Inv == 0 \\in {j \\in 0..2 : x[j + 1] > 0}"),
+    "some of a filter": ("<<1>>", "Inv == \\E k \\in {j \\in 0..2 : x[j + 1] > 0} : k = 0"),
+    "all of a filter": ("<<1>>", "Inv == ~\\A k \\in {j \\in 0..2 : x[j + 1] > 0} : k = 1"),
+    "ENABLED of a filter": ("<<1>>", "Inv == ENABLED (x' \\in {j \\in 0..2 : x[j + 1] > 0})"),
+    "ENABLED of some of a filter": ("<<1>>", "Inv == ENABLED (\\E k \\in {j \\in 0..2 : x[j + 1] > 0} : x' = k)"),
 }
 
 
