@@ -273,7 +273,7 @@ class ValueSearch(ABC):
 
     def _fail(self, finding: Finding) -> None:
         self._failing.add(finding.state)
-        self._findings.add(finding, self.graph.known.orbit(finding.state))
+        self._findings.add(finding, self.graph.known.counted_as(finding.state))
 
     def _check_step(self, index: int, source: Any, successor: Any) -> None:
         for order, name in self._judge_step(source, successor):

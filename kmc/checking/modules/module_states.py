@@ -44,6 +44,10 @@ class ModuleStates:
         """Return the same for all states of a view: the first one that was found represents it."""
         return ()
 
+    def counted_as(self, state: State) -> Hashable:
+        """Return a key that is equal for the states that count as one, and for no others."""
+        return self.key(state)
+
     def orbit(self, state: State) -> Hashable:
         """Return a key that symmetric states share."""
         return self.key(state) if self._is_symmetric else state

@@ -23,7 +23,7 @@ from kmc.engine.layout.search_outcome import SearchFinding
 from kmc.errors import SystemFault
 
 NAME = "run.json"
-FORMAT = 12
+FORMAT = 13
 
 # The files of words: the fingerprints, and the rows of a level; or those of shards.
 SHARD_FILE = (
@@ -229,7 +229,8 @@ def impossible_counts(snapshot: Snapshot) -> str | None:
         return "its levels do not add up to its states"
     if snapshot.generated[-1] < levels[0] or generated < stored or generated < snapshot.cut:
         return "it has more states than were generated"
-    if snapshot.expanded > stored or snapshot.met > generated or any(count > generated for count in snapshot.failed):
+    met_most = generated * len(snapshot.failed)
+    if snapshot.expanded > stored or snapshot.met > met_most or any(count > generated for count in snapshot.failed):
         return "it has counts above that of its states"
     if any(not 1 <= finding.level <= len(levels) + 1 for finding in snapshot.findings):
         return "it has a finding outside of its levels"

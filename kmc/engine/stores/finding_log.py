@@ -1,8 +1,8 @@
 """The findings of a search, merged level by level from the records of its threads.
 
 Invariant: the contents do not depend on threads. A state counts once, whether several threads found it, or a constraint
-refused it and a deeper level met it again or stored it. The findings of the first level that has any are kept; later
-ones are only counted.
+refused it and a deeper level met it again or stored it. The states of one view count as one, too, as they do among the
+distinct states. The findings of the first level that has any are kept; later ones are only counted.
 """
 
 from __future__ import annotations
@@ -66,20 +66,20 @@ class FindingLog:
         )
 
     def _count_once(self, finding: SearchFinding) -> None:
-        key = finding.fingerprint, finding.rank
-        if key in self._met:
-            return
-        self._met[key] = None
+        """Count the properties that fail in a state, unless they were counted there or in another state of its view."""
         for index in range(self._invariants):
-            self.counted[index] += finding.value >> index & 1
+            key = finding.fingerprint, index
+            if finding.value >> index & 1 and key not in self._met:
+                self._met[key] = None
+                self.counted[index] += 1
 
     @property
     def met_count(self) -> int:
-        """The number of violating states that were counted."""
+        """The number of violations that were counted."""
         return len(self._met)
 
     def met_words(self, count: int) -> Words:
-        """The first `count` of these states, two words each."""
+        """The first `count` of these violations, two words each: the fingerprint of the state, and the property."""
         words = np.array([*islice(self._met, count)], np.uint64).reshape(-1)
         return words.view(np.int64)
 

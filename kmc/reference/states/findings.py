@@ -45,12 +45,12 @@ class Findings:
     def __bool__(self) -> bool:
         return bool(self._found)
 
-    def add(self, finding: Finding, orbit: Hashable = None) -> None:
-        """Note a failure; with an `orbit`, the failures of a property there count once."""
+    def add(self, finding: Finding, counted_as: Hashable = None) -> None:
+        """Record a failure; the failures of a property in states that are `counted_as` one count once."""
         if not self._closed:
             self._found.append(finding)
-        if finding.name is not None and (orbit is None or (finding.name, orbit) not in self._counted):
-            self._counted.add((finding.name, orbit))
+        if finding.name is not None and (counted_as is None or (finding.name, counted_as) not in self._counted):
+            self._counted.add((finding.name, counted_as))
             self._counts[finding.name] = self._counts.get(finding.name, 0) + 1
 
     def close(self) -> None:

@@ -95,6 +95,12 @@ class StateSet:
         """A key that is equal for the permutations of `state` and for no other states."""
         return self.rank(state) if self._swaps else state
 
+    def counted_as(self, state: State) -> Hashable:
+        """A key that is equal for the states that count as one, and for no others."""
+        if self._kept is None:
+            return self.orbit(state)
+        return frozenset(map(self.key, self.images(state))) if self._swaps else self.key(state)
+
     def images(self, state: Any) -> list[State]:
         """All permutations of `state`, itself first."""
         return [state, *(permute_state(state, swap, memo) for swap, memo in self._swaps_for(state))]

@@ -18,8 +18,8 @@ class KnownStates(Protocol):
     """The states found so far, numbered in the order in which they were added.
 
     States that count as one have one number. `rank` is an order of such classes that depends on values only,
-    `precedence` decides which state of a view represents it, `orbit` is a key of the class, and `images` are the states
-    that symmetry permits to exchange with one, itself first.
+    `precedence` decides which state of a view represents it, `counted_as` is a key of the class, `orbit` is one of the
+    states that symmetry permits to exchange with a state, and `images` are these, the state itself first.
     """
 
     @property
@@ -37,6 +37,9 @@ class KnownStates(Protocol):
 
     def precedence(self, state: Any) -> SortKey:
         """Return the place of a state among those of one view: the least represents it."""
+
+    def counted_as(self, state: Any) -> Hashable:
+        """Return a key that is equal for the states that count as one, and for no others."""
 
     def orbit(self, state: Any) -> Hashable:
         """Return a key that is equal for states that symmetry permits to exchange, and for no others."""

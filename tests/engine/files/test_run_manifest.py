@@ -47,7 +47,7 @@ def test_a_manifest_comes_back_as_it_was(manifest: RunManifest) -> None:
     assert parse_manifest(manifest.as_bytes(), PATH) == manifest
     assert manifest.as_bytes().endswith(b"}\n")
     # With other fields or another meaning it must be another number: kmc of another version reads this.
-    assert json.loads(manifest.as_bytes())["format"] == 12
+    assert json.loads(manifest.as_bytes())["format"] == 13
 
 
 def test_the_files_of_shards_are_those_of_the_run() -> None:
