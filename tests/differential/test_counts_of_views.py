@@ -14,6 +14,7 @@ from kmc.checking.request import Engine
 from kmc.compiler.view_order import fingerprint_order
 from kmc.engine.check_model import check_native
 from kmc.engine.files.run_directory import RunDirectory
+from kmc.engine.layout.search_outcome import SearchFinding
 from kmc.engine.stores import finding_log
 from kmc.frontend.model import Model
 from kmc.reference.search import Search
@@ -92,7 +93,7 @@ def test_a_violation_counts_once_in_each_view_of_a_module(engine: Engine, tmp_pa
 
 
 def test_a_count_for_each_state_of_a_view_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def count_each(log: finding_log.FindingLog, finding: finding_log.SearchFinding) -> None:
+    def count_each(log: finding_log.FindingLog, finding: SearchFinding) -> None:
         for index in range(log._invariants):
             log.counted[index] += finding.value >> index & 1
 
