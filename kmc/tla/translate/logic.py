@@ -89,7 +89,7 @@ def equivalence(t: Translation, node: BuiltinExpr, scope: TranslationScope, want
         if plain and not any(isinstance(one, BooleanShape) for one in plain):
             return truth("checked(False, False)")
         if not all(isinstance(one, BooleanShape) for one in plain):
-            raise refusal("an operand of <=> that may be no Boolean", operand(node, index).place)
+            raise refusal("an operand of <=> that may not be a Boolean", operand(node, index).place)
     return truth(f"({codes[0].source} == {codes[1].source})")
 
 
