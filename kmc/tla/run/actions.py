@@ -337,7 +337,7 @@ def _unchanged_parts(body: Argument, scope: RunScope) -> list[tuple[Argument, Ru
 
 
 def _applied(compiler: NodeCompiler, node: ApplyExpr, scope: RunScope) -> Act:
-    operator, arguments = resolved_operator(node.operator, node.arguments, scope)
+    operator, arguments, scope = resolved_operator(node.operator, node.arguments, scope)
     if isinstance(operator, OperatorDefinition):
         return _defined(compiler, operator, arguments, scope, node)
     if isinstance(operator, (str, NameBinding)):

@@ -96,7 +96,7 @@ def let(
 
 def applied(compiler: NodeCompiler, node: ApplyExpr, scope: RunScope) -> Code:
     """Compile an application for its value."""
-    operator, arguments = resolved_operator(node.operator, node.arguments, scope)
+    operator, arguments, scope = resolved_operator(node.operator, node.arguments, scope)
     if isinstance(operator, NameBinding):
         return bound(compiler, operator, scope)
     if isinstance(operator, OperatorDefinition):

@@ -7,7 +7,7 @@ list.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kmc.tla.resolved.nodes import (
     AngleActionExpr,
@@ -50,22 +50,28 @@ Given = tuple[Argument, RunScope]
 
 def resolved_operator(
     operator: OperatorDefinition | NameBinding | str, arguments: tuple[Argument, ...], scope: RunScope
-) -> tuple[OperatorDefinition | NameBinding | str | tuple[LambdaExpr, RunScope], tuple[Given, ...]]:
-    """Follow an operator parameter to the operator that it stands for."""
+) -> tuple[OperatorDefinition | NameBinding | str | tuple[LambdaExpr, RunScope], tuple[Given, ...], RunScope]:
+    """Follow an operator parameter to the operator that it stands for, and return the scope to apply it in.
+
+    That scope has the operator of a LET that was passed from where it is known.
+    """
     given = tuple((argument, scope) for argument in arguments)
     where = scope
     while isinstance(operator, NameBinding):
         meaning = where.meanings[operator]
         if not isinstance(meaning, Substitute):
-            return operator, given
+            return operator, given, scope
         argument, where = meaning.argument, meaning.scope
         if isinstance(argument, OperatorReferenceExpr):
             operator = argument.operator
         elif isinstance(argument, LambdaExpr):
-            return (argument, where), given
+            return (argument, where), given, scope
         else:
-            return operator, given
-    return operator, given
+            return operator, given, scope
+    local = where.locals.get(operator) if isinstance(operator, OperatorDefinition) else None
+    if not isinstance(operator, OperatorDefinition) or local is None or operator in scope.locals:
+        return operator, given, scope
+    return operator, given, replace(scope, locals={**scope.locals, operator: local})
 
 
 def home_of(definition: OperatorDefinition, scope: RunScope) -> RunScope:
@@ -109,7 +115,7 @@ def follow(compiler: NodeCompiler, node: Argument, scope: RunScope) -> Followed:
                 return Followed(node, scope, is_computed)
             node, scope = meaning.argument, meaning.scope.on(scope)
         elif isinstance(node, ApplyExpr):
-            operator, arguments = resolved_operator(node.operator, node.arguments, scope)
+            operator, arguments, scope = resolved_operator(node.operator, node.arguments, scope)
             if not isinstance(operator, OperatorDefinition) or operator.body is None or operator.recursive:
                 return Followed(node, scope, is_computed)
             if not arguments and not operator.is_local and not compiler.level(node, scope):
