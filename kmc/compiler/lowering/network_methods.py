@@ -64,7 +64,9 @@ def _sent(low: Lowering, messages: Value, node: Origin) -> Value:
     """Messages that are sent together, equal ones once."""
     messages = as_collection(low, messages, node)
     if isinstance(messages, Packed | Stored):
-        low.code.refuse(node, "sending these values", "send messages")
+        each = expression_at("{m for m in messages}", node)
+        assert isinstance(each, ast.SetComp)
+        return Comprehension(each, Scope({}, {"messages": messages}))
     return messages
 
 
