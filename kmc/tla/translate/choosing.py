@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kmc.tla.resolved.nodes import BoundExpr, ChooseExpr, Expression, SetEnumerationExpr
-from kmc.tla.shapes.shape import NOTHING, Atom, AtomShape, BooleanShape, NumberShape, Shape
+from kmc.tla.resolved.nodes import BoundExpr, BuiltinExpr, ChooseExpr, Expression, SetEnumerationExpr
+from kmc.tla.shapes.shape import NOTHING, Atom, AtomShape, BooleanShape, NumberShape, SetShape, Shape
 from kmc.tla.translate.iteration import choose, iterable
+from kmc.tla.translate.lazy import is_total
 from kmc.tla.translate.logic import either
 from kmc.tla.translate.membership import membership
-from kmc.tla.translate.narrowing import guard
+from kmc.tla.translate.narrowing import guard, operand
 from kmc.tla.translate.ranks import least_record
 from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import SpecLocal, TranslationScope, TypedSource, expression_of, head, local_of
@@ -28,7 +29,28 @@ _CANDIDATES_MAX = 24
 def chosen(t: Translation, node: ChooseExpr, scope: TranslationScope, want: Shape) -> TypedSource:
     r"""Translate `CHOOSE x \in S : P`."""
     first = first_in_order(t, node, scope, want)
-    return only_value(t, node, scope, lambda element: element, want) if first is None else first
+    if first is not None:
+        return first
+    empty = _empty_subset(t, node, scope)
+    if empty is None:
+        return only_value(t, node, scope, lambda element: element, want)
+    test, code = empty
+    return code if test == "True" else either(test, code, only_value(t, node, scope, lambda element: element, want))
+
+
+def _empty_subset(t: Translation, node: ChooseExpr, scope: TranslationScope) -> tuple[str, TypedSource] | None:
+    """Return whether the empty set satisfies the condition, and that set: it is the first one in `SUBSET S`."""
+    assert node.range is not None
+    domain, inner = head(node.range.domain, scope)
+    if not isinstance(domain, BuiltinExpr) or domain.operator != "SUBSET":
+        return None
+    empty = TypedSource("set()", SetShape(NOTHING))
+    test, _ = guard(t, node.body, scope.bind(((node.range.bindings[0], SpecLocal(empty)),)))
+    base = operand(domain, 0)
+    if not is_total(t, base, inner, trusts_guards=False):
+        source = t.source(base, inner)
+        empty = TypedSource(f"checked(set(), {source} == {source})", empty.shape)
+    return test, empty
 
 
 def only_value(

@@ -6,13 +6,17 @@ The test of the class is written too, since the compiled code needs it to read f
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from kmc.tla.resolved.nodes import (
+    BoundExpr,
     BuiltinExpr,
     CaseExpr,
     ConjunctionExpr,
     DisjunctionExpr,
     Expression,
     IfExpr,
+    NameBinding,
     PrimeExpr,
     QuantifiedExpr,
     SetEnumerationExpr,
@@ -37,7 +41,7 @@ from kmc.tla.translate.membership import membership
 from kmc.tla.translate.narrowing import guard, operand
 from kmc.tla.translate.pointwise import points_of
 from kmc.tla.translate.refusal import refusal
-from kmc.tla.translate.scope import TranslationScope, TypedSource, head
+from kmc.tla.translate.scope import Delayed, TranslationScope, TypedSource, head
 from kmc.tla.translate.translation import Translation
 
 
@@ -95,11 +99,34 @@ def equivalence(t: Translation, node: BuiltinExpr, scope: TranslationScope, want
 
 def quantified(t: Translation, node: QuantifiedExpr, scope: TranslationScope, want: Shape) -> TypedSource:
     r"""Translate `\A` and `\E` outside of a choice."""
+    parts = _in_each_operand(t, node, scope)
+    if parts is not None:
+        return parts
     inside = loops(t, node.ranges, scope)
     if inside is None:
         return truth(str(node.kind == "\\A"))
     word = "any" if node.kind == "\\E" else "all"
     return truth(f"{word}({guard(t, node.body, inside[0])[0]} {inside[1]})")
+
+
+def _in_each_operand(t: Translation, node: QuantifiedExpr, scope: TranslationScope) -> TypedSource | None:
+    r"""Return a quantifier over `S \union T` as one over each, where one is a network; None for another set.
+
+    Compiled code makes no network of the messages of two.
+    """
+    (first, *others) = node.ranges
+    domain, inner = head(first.domain, scope)
+    if others or len(first.bindings) > 1 or not isinstance(domain, BuiltinExpr) or domain.operator != "\\union":
+        return None
+    sides = (operand(domain, 0), operand(domain, 1))
+    if not any(t.value(side, inner).is_network for side in sides):
+        return None
+    names = [NameBinding("side", side.place) for side in sides]
+    around = scope.bind(zip(names, (Delayed(side, inner) for side in sides), strict=True))
+    reads = [BoundExpr(place=name.place, binding=name) for name in names]
+    each = tuple(replace(node, ranges=(replace(first, domain=read),)) for read in reads)
+    whole = DisjunctionExpr if node.kind == "\\E" else ConjunctionExpr
+    return t.value(whole(place=node.place, items=each), around)
 
 
 def conditional(t: Translation, node: IfExpr, scope: TranslationScope, want: Shape) -> TypedSource:

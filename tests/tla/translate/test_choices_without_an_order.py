@@ -69,3 +69,22 @@ def test_a_condition_that_says_nothing_of_the_element_is_refused(tmp_path: Path)
     )
     with pytest.raises(SpecError, match="or which SYMMETRY permutes"):
         pair_of(tmp_path, nothing, CONFIGURATION + "SYMMETRY Perms\n")
+
+
+SUBSETS = r"""---- MODULE Subsets ----
+EXTENDS Integers, Sequences, FiniteSets
+VARIABLES seen, all, n
+Init == seen = {} /\ all = {} /\ n = 0
+New == n < 3 /\ n' = n + 1 /\ all' = all \union {[at |-> n, by |-> {n}]} /\ UNCHANGED seen
+See == seen' = (CHOOSE S \in SUBSET all : \A m \in S : \A k \in seen : m.at # k.at) /\ UNCHANGED <<all, n>>
+Ask == /\ all # {}
+       /\ seen' = seen \union (CHOOSE S \in SUBSET all : \E m \in S : Cardinality(S) = Cardinality(all) /\ m.at >= 0)
+       /\ UNCHANGED <<all, n>>
+Next == New \/ See \/ Ask
+====
+"""
+
+
+def test_the_empty_set_is_the_first_subset(tmp_path: Path) -> None:
+    subsets = pair_of(tmp_path, SUBSETS, "INIT Init\nNEXT Next\n")
+    assert subsets.differences(100) == []

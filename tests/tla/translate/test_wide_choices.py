@@ -71,3 +71,27 @@ def figures(model: Model, *, native: bool) -> tuple[object, ...]:
     result = check_native(model, Limits()) if native else Search(model).run()
     counters = result.counters
     return result.verdict, counters.generated, counters.distinct, counters.depth, result.generated_by_action
+
+
+BOXES = r"""---- MODULE Boxes ----
+EXTENDS Integers, FiniteSets
+VARIABLES sent, told
+Init == sent = {} /\ told = {}
+Send == /\ sent = {}
+        /\ \E n, k \in 0..8 : sent' = {[type |-> "ask", n |-> n, k |-> k]}
+        /\ UNCHANGED told
+Tell == /\ \E m \in sent : told' = {[type |-> "told", n |-> m.n, by |-> m.k]}
+        /\ told # told' /\ UNCHANGED sent
+Next == Send \/ Tell
+Low == \A m \in sent \union told : m.n < 7
+Old == \E m \in told \union sent : m.type = "told" => m.by > 2
+====
+"""
+
+
+def test_a_quantifier_over_two_networks_is_one_over_each(tmp_path: Path) -> None:
+    boxes = pair_of(tmp_path, BOXES, "INIT Init\nNEXT Next\nINVARIANTS Low Old\nCHECK_DEADLOCK FALSE\n")
+    assert boxes.differences(STATES) == []
+    spec = boxes.translated.folder.files["spec.py"]
+    assert "MessageSet[" in spec
+    assert "send_all(" not in spec
