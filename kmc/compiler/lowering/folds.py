@@ -15,10 +15,11 @@ from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Const, Expr
 from kmc.compiler.lowering.context import Lowering
 from kmc.compiler.lowering.iteration import range_length
+from kmc.compiler.lowering.map_literals import as_map, map_kind
 from kmc.compiler.values.code import Origin
 from kmc.compiler.values.packing import array_head, element, unwrap
 from kmc.compiler.values.scope import is_spec_function, scope_of, syntax
-from kmc.compiler.values.value import Closure, Num, Numbers, Packed, Python, SeqLiteral, Stored, Value
+from kmc.compiler.values.value import Closure, MapLiteral, Num, Numbers, Packed, Python, SeqLiteral, Stored, Value
 from kmc.lang.tree import yields
 from kmc.lang.types import SeqType
 
@@ -31,10 +32,17 @@ _Ordered: TypeAlias = tuple[Expr, Callable[[], Value]]
 
 def folded(low: Lowering, function: Value, first: Value, elements: Value, node: Origin) -> Value:
     """The value of `fold(function, first, elements)`."""
-    result = first
+    result = _settled(low, first, node)
     for is_there, element_of in _in_order(low, unwrap(low.code, elements, node), node):
-        result = low.kept(_one_further(low, function, result, is_there, element_of, node))
+        result = low.kept(_settled(low, _one_further(low, function, result, is_there, element_of, node), node))
     return result
+
+
+def _settled(low: Lowering, value: Value, node: Origin) -> Value:
+    """A map that is written in the spec in words, if it has any, so that the next element does not write it again."""
+    if not isinstance(value, MapLiteral) or map_kind(low, value, node) is None:
+        return value
+    return as_map(low, value, node)
 
 
 def _in_order(low: Lowering, elements: Value, node: Origin) -> list[_Ordered]:

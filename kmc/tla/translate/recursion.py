@@ -40,6 +40,7 @@ from kmc.tla.shapes.shape import (
 )
 from kmc.tla.translate.decomposition import reads_state
 from kmc.tla.translate.defaults import default_of
+from kmc.tla.translate.folded_recursion import folded_recursion
 from kmc.tla.translate.gathering import gathered
 from kmc.tla.translate.lazy import is_total
 from kmc.tla.translate.membership import in_domain
@@ -126,6 +127,9 @@ def recursive_function(
     bound = node.ranges[0]
     if len(node.ranges) > 1 or bound.is_pattern or len(bound.bindings) > 1:
         raise refusal("a recursive function of several arguments", node.place)
+    folded = folded_recursion(t, node, around, argument, scope)
+    if folded is not None:
+        return folded
     source = _Source(node.itself, node.itself.name, bound.bindings, node.body, around, bound.domain)
 
     def applied(reads: tuple[Expression, ...]) -> Expression:
