@@ -144,16 +144,16 @@ def why(model: Model, result: Result) -> str:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FAULTS)
-def test_a_wrong_drop_is_found(name: str, tmp_path: Path) -> None:
-    model = planted(FAULTS[name], tmp_path)
+def test_a_wrong_drop_is_found(name: str, copies: Path) -> None:
+    model = planted(FAULTS[name], copies)
     found = why(model, Search(model, Limits(states=2_000)).run())
     assert f" has the step {FAULTS[name].step}, " in found
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(NATIVE))
-def test_a_wrong_drop_is_found_natively(name: str, tmp_path: Path) -> None:
-    model = planted(FAULTS[name], tmp_path)
+def test_a_wrong_drop_is_found_natively(name: str, copies: Path) -> None:
+    model = planted(FAULTS[name], copies)
     assert f" has the step {FAULTS[name].step}, " in why(model, check_native(model, Limits()))
 
 

@@ -187,8 +187,8 @@ def _verification(root: Path, settings: Iterable[str]) -> Model:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FAULTS)
-def test_a_wrong_drop_is_noticed(name: str, tmp_path: Path) -> None:
-    fault, root = FAULTS[name], copied("kip_996_draft", tmp_path)
+def test_a_wrong_drop_is_noticed(name: str, copies: Path) -> None:
+    fault, root = FAULTS[name], copied("kip_996_draft", copies)
     path = root / "abstraction.py"
     text = path.read_text(encoding="utf-8")
     assert text.count(fault.old) == 1, f"{fault.old!r} no longer stands once in abstraction.py"

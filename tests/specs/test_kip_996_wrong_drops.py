@@ -110,15 +110,15 @@ def difference_of(model: Model, fault: Fault) -> StateDifference | None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FAULTS)
-def test_a_wrong_drop_is_found(name: str, tmp_path: Path) -> None:
+def test_a_wrong_drop_is_found(name: str, copies: Path) -> None:
     fault = FAULTS[name]
-    assert difference_of(planted(fault, tmp_path / "wrong"), fault) is not None
+    assert difference_of(planted(fault, copies), fault) is not None
     if fault.steps:
-        assert difference_of(planted(fault, tmp_path / "right", right=True), fault) is None
+        assert difference_of(planted(fault, copies, right=True), fault) is None
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("values", [0, 1])
-def test_the_right_one_has_no_difference(values: int, tmp_path: Path) -> None:
+def test_the_right_one_has_no_difference(values: int, copies: Path) -> None:
     fault = Fault(KEPT, KEPT, values=values)
-    assert difference_of(planted(fault, tmp_path, right=True), fault) is None
+    assert difference_of(planted(fault, copies, right=True), fault) is None

@@ -29,9 +29,10 @@ def model_of(folder: Path, source: str, cfg: str = "") -> Model:
 
 
 def copied(spec: str, folder: Path) -> Path:
-    """A copy of a shipped spec in `folder`, beside one of what it shares with others."""
+    """A copy of a shipped spec in `folder`, beside what specs share or refine; an earlier copy is replaced."""
     root = find_spec_root(spec)
-    for part in (root, root.parent / "consensus"):
+    for part in (root, root.parent / "consensus", root.parent / "epoch_log"):
+        shutil.rmtree(folder / part.name, ignore_errors=True)
         shutil.copytree(part, folder / part.name, ignore=shutil.ignore_patterns("__pycache__"))
     return folder / root.name
 
