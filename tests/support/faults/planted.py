@@ -10,7 +10,7 @@ import inspect
 import pkgutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
@@ -52,11 +52,17 @@ def _functions(module: ModuleType, path: str, value: Any) -> Iterator[tuple[str,
 
 def forget_what_is_cached(package: str) -> None:
     """Empty the caches of functions, so that every function that is needed is called."""
+    for function in _cached_functions(package):
+        function.cache_clear()
+
+
+@cache
+def _cached_functions(package: str) -> list[Any]:
     root = import_module(package)
-    for found in pkgutil.walk_packages(root.__path__, f"{package}."):
-        for value in vars(import_module(found.name)).values():
-            if callable(getattr(value, "cache_clear", None)):
-                value.cache_clear()
+    modules = [import_module(found.name) for found in pkgutil.walk_packages(root.__path__, f"{package}.")]
+    return [
+        value for module in modules for value in vars(module).values() if callable(getattr(value, "cache_clear", None))
+    ]
 
 
 def _template(*given: Any, **named: Any) -> Any:
