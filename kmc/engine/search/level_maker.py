@@ -35,7 +35,7 @@ from kmc.engine.search.worker import Worker
 from kmc.engine.stores.fingerprint_table import FingerprintTable, target_table
 from kmc.engine.stores.memory_budget import MemoryBudget
 from kmc.liveness.behaviour_graph import BehaviourSource
-from kmc.process import give_back_heap, memory_bytes
+from kmc.process import give_back_heap
 
 
 class LevelRecorder(BehaviourSource, Protocol):
@@ -246,14 +246,15 @@ class LevelMaker:
         made = rows * min(rows, _GROWTH_MAX * self._rows_before) // max(1, self._rows_before)
         self._rows_before = rows
         self._expected = self.shared.count + made if rows > _AHEAD_FROM_ROWS else 0
-        more = self._found.growth_bytes(self._expected)
-        if self._recorder is not None and more and self._is_ample(more):
-            self._grow(self._found, self.shared.count, self._expected)
+        table, expected = self._found, self._expected
+        if self._recorder is not None and table.growth_bytes(expected) and self._is_ample(table, expected):
+            self._grow(table, self.shared.count, expected)
 
-    def _is_ample(self, more: int) -> bool:
-        """Whether memory is ample for a table that is larger by so many bytes before it is full."""
-        limit = self._settings.limits.memory_bytes
-        return limit is None or memory_bytes() + _SPARE * more < limit
+    def _is_ample(self, table: FingerprintTable, expected: int, noted: int = 0) -> bool:
+        """Whether a table may be made larger than it must be, for `expected` fingerprints, where the recorder uses
+        `noted` bytes meanwhile.
+        """
+        return table.can_hold(expected) and self._budget.is_ample(_SPARE * table.growth_bytes(expected) + noted)
 
     def _make(self, rows: int, *, store: bool) -> Level | None:
         self.shared.storing = store
@@ -357,9 +358,9 @@ class LevelMaker:
         """Make room for `count` fingerprints, and for `expected` ones if memory is ample; False if that would need too
         much memory, and the search is stopped.
         """
-        if not self._is_ample(table.growth_bytes(expected)):
-            expected = 0
         noted = self._recorder.bytes_to_grow if self._recorder is not None else 0
+        if expected and not self._is_ample(table, expected, noted):
+            expected = 0
         if not self._fits(table.growth_bytes(max(count, expected)) + noted):
             return False
         if self._recorder is not None:

@@ -78,17 +78,22 @@ class FingerprintTable:
         """The bytes that `grow` would add."""
         return (slots_for(count, self.slots) - self.slots) * self._width * f.WORD_BYTES
 
+    def can_hold(self, count: int) -> bool:
+        """Whether the addresses that are reserved suffice for `count` fingerprints."""
+        return slots_for(count, self.slots) * self._width <= self._memory.words
+
     def grow(self, count: int, pool: WorkerPool, expected: int = 0) -> None:
         """Make room for `count` fingerprints, and for `expected` if these are more, on all threads. SystemFault if they
         do not fit into memory.
 
         After an exception the table cannot be used any more. A search that is stopped meanwhile stops after the growth.
         """
-        slots = slots_for(max(count, expected), self.slots)
-        if slots * self._width > self._memory.words:
+        most = max(count, expected)
+        if not self.can_hold(most):
             raise SystemFault(
                 "KMC531", f"no memory for {count:,} fingerprints", help="see --max-depth and --max-states"
             )
+        slots = slots_for(most, self.slots)
         if slots != self.slots:
             self._move(slots, pool)
             self.slots = slots

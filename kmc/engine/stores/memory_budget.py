@@ -17,7 +17,7 @@ from kmc.engine.layout.frontier import Level, RowBlock
 from kmc.engine.layout.search_outcome import Settings
 from kmc.engine.native.memory import WORD_BYTES, BlockPool
 from kmc.memory_limit import usable_bytes
-from kmc.process import give_back_heap, memory_bytes
+from kmc.process import available_bytes, give_back_heap, memory_bytes
 
 _BLOCKS_SHARE = 64
 _BLOCK_WORDS_MIN = 1 << 14
@@ -41,6 +41,10 @@ class MemoryBudget:
     def has_room(self, more_bytes: int) -> bool:
         """Whether `more_bytes` fit without that anything is given back."""
         return self._limit is None or memory_bytes() + more_bytes < self._limit
+
+    def is_ample(self, more_bytes: int) -> bool:
+        """Whether `more_bytes` fit likewise; without a limit, into what is left of the machine's memory."""
+        return more_bytes < available_bytes() if self._limit is None else self.has_room(more_bytes)
 
     def fits(self, more_bytes: int, give_back: Callable[[], None]) -> bool:
         """Whether `more_bytes` still fit below the limit, after `give_back` was called if memory is short."""

@@ -14,8 +14,10 @@ from support.oracles.search import explore
 
 import kmc.engine.search.level_maker as levels
 import kmc.engine.stores.fingerprint_table as tables
+import kmc.engine.stores.memory_budget as memory_budget
 from kmc.engine.layout.kernel_interface import KernelTable
 from kmc.engine.layout.search_outcome import SearchOutcome, Settings
+from kmc.engine.native.memory import Memory
 from kmc.engine.native.words import Address
 from kmc.engine.search.breadth_first import Search
 from kmc.process import memory_bytes
@@ -208,11 +210,18 @@ def test_growths_tell_what_the_table_held_and_what_it_took_afterwards() -> None:
     assert (list(sizes), sizes[-1]) == (sorted(sizes), outcome.table_bytes)
 
 
+@pytest.fixture
+def small_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small tables grow, and their levels are expected, as large ones are."""
+    monkeypatch.setattr(tables, "_SMALL_SLOTS", 16)
+    monkeypatch.setattr(levels, "_AHEAD_FROM_ROWS", 0)
+
+
+@pytest.mark.usefixtures("small_tables")
 def test_a_table_grows_by_two_quarters_where_its_level_needs_them(monkeypatch: pytest.MonkeyPatch) -> None:
     def searched(**replaced: int) -> SearchOutcome:
         with monkeypatch.context() as patched:
-            patched.setattr(tables, "_SMALL_SLOTS", 16)
-            for name, value in {"_AHEAD_FROM_ROWS": 0, **replaced}.items():
+            for name, value in replaced.items():
                 patched.setattr(levels, name, value)
             return run(Grid(dims=6, size=5), table_slots=16, batch=4, limits=Limits(memory_bytes=1 << 40))
 
@@ -225,3 +234,24 @@ def test_a_table_grows_by_two_quarters_where_its_level_needs_them(monkeypatch: p
     large = [size / states for states, size in by_two.growths if size > 1 << 12]
     assert 19 < max(large) < 20.5
     assert max(size / states for states, size in by_one.growths if size > 1 << 12) < 16.5
+
+
+@pytest.mark.usefixtures("small_tables")
+def test_a_table_grows_by_one_quarter_where_two_have_no_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings: dict[str, Any] = {"table_slots": 16, "batch": 4, "limits": Limits(depth=5)}
+    roomy = run(Grid(dims=6, size=5), **settings)
+    words = roomy.table_bytes // 8 * 4 // 5
+    monkeypatch.setattr(tables, "reserved", lambda *_, **__: Memory(words))
+    scarce = run(Grid(dims=6, size=5), **settings)
+    assert scarce.levels == roomy.levels == level_sizes(6, 5)[:5]
+    assert scarce.table_bytes < roomy.table_bytes
+
+
+@pytest.mark.usefixtures("small_tables")
+@pytest.mark.parametrize(("left", "growths"), [(1 << 40, 13), (0, 24)])
+def test_without_a_limit_a_table_grows_by_what_the_machine_has_left(
+    monkeypatch: pytest.MonkeyPatch, left: int, growths: int
+) -> None:
+    monkeypatch.setattr(memory_budget, "available_bytes", lambda: left)
+    outcome = run(Grid(dims=6, size=5), table_slots=16, batch=4, limits=Limits(depth=10))
+    assert (outcome.levels, len(outcome.growths)) == (level_sizes(6, 5)[:10], growths)
