@@ -209,6 +209,8 @@ def _function(
     if keys is None or not 0 < len(keys) <= _KEYS_MAX:
         return _of_some_domain(t, node, scope, name, want)
     as_map, as_sequence = wanted(want, MapShape), wanted(want, SequenceShape)
+    # A tuple is a record as a key, unless the place of the function says otherwise.
+    key_want = as_map.key if isinstance(as_map, MapShape) and as_map.key != NOTHING else RecordShape(frozenset())
     value_want = as_map.value if isinstance(as_map, MapShape) else NOTHING
     if as_map is None and isinstance(as_sequence, SequenceShape):
         value_want = as_sequence.element
@@ -219,7 +221,7 @@ def _function(
         if chosen is None:
             return None
         clauses.extend(chosen.clauses)
-        pairs.append((t.literal(key), _code_of(t, chosen.entry, node.place)))
+        pairs.append((t.literal(key, key_want), _code_of(t, chosen.entry, node.place)))
     values = join_all(value.shape for _, value in pairs)
     if as_sequence is not None and as_map is None and keys == frozenset(range(1, len(keys) + 1)):
         source = ", ".join(value.source for _, value in pairs)

@@ -87,3 +87,22 @@ def test_sets_of_sets_have_the_bounds_that_were_seen_where_wider_ones_have_too_m
     translated = translate_model(load_model(module, module.with_suffix(".cfg")), extent=ObservedExtent(8, 8))
     assert not translated.observation.is_complete
     assert "left: Set[Set[Int(1, 4)]]" in translated.text.text
+
+
+BOARD = r"""---- MODULE Board ----
+EXTENDS Integers
+VARIABLES cell
+Pos == {<<x, y>> : x, y \in 1..2}
+Init == cell \in [Pos -> BOOLEAN]
+Flip == \E p \in Pos : cell' = [cell EXCEPT ![p] = ~@]
+Turn == cell' = [p \in Pos |-> cell[<<p[2], p[1]>>]]
+Next == Flip \/ Turn
+TypeOK == cell \in [Pos -> BOOLEAN]
+====
+"""
+
+
+def test_pairs_are_keys_of_one_kind_in_initial_states_too(tmp_path: Path) -> None:
+    board = pair_of(tmp_path, BOARD, "INIT Init\nNEXT Next\nINVARIANT TypeOK\n")
+    assert board.differences(STATES) == []
+    assert "Map[Tuple2, Bool]" in board.translated.folder.files["spec.py"]
