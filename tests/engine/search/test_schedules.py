@@ -88,9 +88,9 @@ def test_a_table_never_holds_more_than_its_limit(monkeypatch: pytest.MonkeyPatch
     # Threads reserve slots before they insert. If they counted afterwards, several could pass the limit together.
     grow, held = FingerprintTable.grow, []
 
-    def measured(table: FingerprintTable, count: int, pool: WorkerPool) -> None:
+    def measured(table: FingerprintTable, count: int, pool: WorkerPool, expected: int = 0) -> None:
         held.append((len(table.entries(0, table.slots)), table.limit))
-        grow(table, count, pool)
+        grow(table, count, pool, expected)
 
     monkeypatch.setattr(FingerprintTable, "grow", measured)
     grid = Grid(dims=2, size=2, fan=3_000)
