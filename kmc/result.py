@@ -330,8 +330,8 @@ class Result:
     value. `cut` counts the generated states outside of the constraints: their properties were checked, and they were
     not expanded. `fairness` is the assumption on behaviours if temporal properties were checked, and `cut_fairness` the
     part of it that a constraint may have falsified. `vacuous` are the properties that hold, and would of nearly any
-    spec. `table_bytes` are those of the known states in memory, `rows_bytes` those of all packed rows; 0 in other
-    searches.
+    spec. `has_late_errors` says that evaluations failed behind the first level with a violation. `table_bytes` are
+    those of the known states in memory, `rows_bytes` those of all packed rows; 0 in other searches.
     """
 
     verdict: Verdict
@@ -359,6 +359,7 @@ class Result:
     fairness: tuple[AssumedFairness, ...] = ()
     cut_fairness: tuple[CutFairness, ...] = ()
     vacuous: tuple[Vacuity, ...] = ()
+    has_late_errors: bool = field(default=False, compare=False)
 
     @property
     def is_unsearched(self) -> bool:

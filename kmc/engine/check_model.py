@@ -331,6 +331,7 @@ def _result(
         shards=outcome.shards,
         table_bytes=outcome.table_bytes,
         rows_bytes=outcome.rows_bytes,
+        has_late_errors=outcome.has_late_errors,
         vacuous=vacuous_in(model, violation, temporal.vacuous if temporal is not None else (), untrue),
     )
     return without_claims(result)

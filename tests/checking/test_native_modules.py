@@ -35,6 +35,7 @@ Up == n < 40 /\\ n' = n + 1 /\\ log' = IF n % 8 = 0 THEN Append(log, n) ELSE log
 Next == Up
 Small == n < 90
 Never == n # 33
+Begun == n # 0
 Boxed == [boxed |-> n + 3] # [boxed |-> n * 2 + 50]
 Bad == n = 33 => log[9] > 0
 Rises == [][n' = n + 1]_n
@@ -214,6 +215,13 @@ def test_a_translation_stops_where_the_module_does(value: str, tmp_path: Path) -
     ours, theirs = checked(path, "Stops"), checked(path, "Stops", Engine.PYTHON)
     assert figures(ours) == figures(theirs)
     assert_same_violation(ours, theirs)
+
+
+@pytest.mark.usefixtures("little_seen")
+def test_a_type_that_is_too_narrow_behind_a_violation_starts_it_again(counter: Callable[..., Outcome]) -> None:
+    outcome = counter("INVARIANT Begun", keep_going=True)
+    assert outcome.result.counters.distinct == 41
+    assert figures(outcome) == figures(counter("INVARIANT Begun", engine=Engine.PYTHON, keep_going=True))
 
 
 @pytest.mark.usefixtures("interpreted")

@@ -129,12 +129,27 @@ class NativeModuleSearch:
     def _attempt(self, translation: NativeTranslation) -> Result:
         """Check a translation; NotInModule where it fails and the module does not."""
         try:
-            result = self._checked(self._model(translation), translation)
+            model = self._model(translation)
+            result = self._checked(model, translation)
+            if result.has_late_errors:
+                self._explain_late_error(model, translation)
         except SpecError as error:
             raise _refused(error, translation, model_place(self.module.program.model)) from error
         except EvaluationError as error:
             raise self._in_words_of_module(error, translation) from error
         return self._in_module(result, translation)
+
+    def _explain_late_error(self, model: Model, translation: NativeTranslation) -> None:
+        """Raise NotInModule for an action that failed behind the first violation, and SpecError KMC812 for all else.
+
+        --continue shows the first violation only, but a state in which a type was too narrow has lost its steps.
+        """
+        unjudged = replace(model, invariants=(), action_properties=(), temporal=(), deadlock=False)
+        violation = self._checked(unjudged, translation, judges=False).violation
+        if violation is not None:
+            violation_in_module(self.module, violation, translation, self._temporal)
+        place = model_place(self.module.program.model)
+        raise refusal("evaluations that fail behind the first violation, which --continue goes on from", place)
 
     def _in_words_of_module(self, error: EvaluationError, translation: NativeTranslation) -> Exception:
         """Return the error of the module for one in initial states or temporal formulas: others are in a result."""
@@ -151,7 +166,8 @@ class NativeModuleSearch:
         model = changed(choose_bound(translation.root, None, ()).model, self.module.model.deadlock, None)
         return replace(model, temporal=self.module.model.temporal)
 
-    def _checked(self, model: Model, translation: NativeTranslation) -> Result:
+    def _checked(self, model: Model, translation: NativeTranslation, *, judges: bool = True) -> Result:
+        """Search a model; one that does not judge has no properties, and ends at the first error."""
         # Imported here, because numpy and the compiler take a third of a second.
         from kmc.checking.modules.native_comparison import compare_with_module
         from kmc.engine.check_model import check_native
@@ -161,17 +177,19 @@ class NativeModuleSearch:
             refuse_low_limit(limits.memory_bytes, 0)
         if limits.seconds is not None:
             limits = replace(limits, seconds=max(0.0, limits.seconds - (time.monotonic() - self._began)))
+        problem = self._temporal.of_spec(
+            model, lambda state: state_line(self.module.program, translation.decoder.state(state))
+        )
+        compare = partial(compare_with_module, self.module, translation, self._temporal)
         return check_native(
             model,
             limits,
             threads=self.options.threads,
-            keep_going=self.keep_going,
+            keep_going=self.keep_going and judges,
             progress=self.progress,
             fingerprint_bits=self.options.fingerprint_bits,
-            problem=self._temporal.of_spec(
-                model, lambda state: state_line(self.module.program, translation.decoder.state(state))
-            ),
-            before_search=partial(compare_with_module, self.module, translation, self._temporal),
+            problem=problem if judges else None,
+            before_search=compare if judges else (lambda *_: None),
         )
 
     def _in_module(self, result: Result, translation: NativeTranslation) -> Result:

@@ -125,6 +125,8 @@ class SearchOutcome:
     growths: tuple[tuple[int, int], ...]
     cpu_seconds_elsewhere: float
     shards: ShardFigures | None = None
+    has_late_errors: bool = False
+    """Whether evaluations failed that `findings` do not show, since those of an earlier level do."""
 
     @property
     def failed_at(self) -> int | None:

@@ -314,6 +314,7 @@ class Search(LevelSearch):
             rows_bytes=sum(worker.rows_words for worker in workers) * f.WORD_BYTES,
             growths=tuple(known.growths),
             cpu_seconds_elsewhere=self._cpu_before,
+            has_late_errors=self._findings.has_late_errors,
         )
 
     def _search_again(self, level: int) -> Predecessors:

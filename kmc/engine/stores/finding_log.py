@@ -21,6 +21,7 @@ from kmc.runtime.kernel_errors import require_assumed
 
 _OF_SOURCE = (r.EXPAND_ERROR, r.NO_SUCCESSOR)
 _ERRORS = (r.EXPAND_ERROR, r.CHECK_ERROR)
+_ERROR_KINDS = frozenset(FindingKind(kind) for kind in _ERRORS)
 
 
 class FindingLog:
@@ -34,6 +35,8 @@ class FindingLog:
         self.findings: tuple[SearchFinding, ...] = ()
         self.counted = np.zeros(invariants, np.int64)
         self.found_any = False
+        self.has_late_errors = False
+        """Whether an evaluation failed behind the first level with findings, which `findings` do not show."""
 
     def add(self, level: int, logs: Iterable[Words]) -> None:
         """Add the records of the threads from expanding `level` (0: the initial states were checked).
@@ -47,6 +50,7 @@ class FindingLog:
         for finding in findings:
             if finding.kind is FindingKind.INVARIANT and (self._repeated or not finding.stored):
                 self._count_once(finding)
+        self.has_late_errors |= self.found_any and any(finding.kind in _ERROR_KINDS for finding in findings)
         if not self.found_any:
             self.findings = tuple(sorted(findings, key=lambda finding: finding.order))
             self.found_any = True
