@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from kmc.cache_folder import cache_folder
 from kmc.checking.model_choice import changed, choose_bound
@@ -33,6 +33,7 @@ from kmc.checking.modules.native_translation import (
 from kmc.checking.modules.native_violation import NotInModule, not_in_module, violation_in_module
 from kmc.errors import EvaluationError, Span, SpecError
 from kmc.frontend.model import Model
+from kmc.invariants.kinds import KINDS, Role
 from kmc.memory_limit import refuse_low_limit
 from kmc.reference.diagnose import FailingState
 from kmc.result import Counters, Limits, PropertyVerdict, Result
@@ -144,7 +145,8 @@ class NativeModuleSearch:
 
         --continue shows the first violation only, but a state in which a type was too narrow has lost its steps.
         """
-        unjudged = replace(model, invariants=(), action_properties=(), temporal=(), deadlock=False)
+        nothing: dict[str, Any] = {kind.field: () for kind in KINDS if kind.role is not Role.BOUNDING}
+        unjudged = replace(model, **nothing, temporal=(), deadlock=False)
         violation = self._checked(unjudged, translation, judges=False).violation
         if violation is not None:
             violation_in_module(self.module, violation, translation, self._temporal)
