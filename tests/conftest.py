@@ -85,6 +85,14 @@ def _warm_processes() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _compiled_here() -> Iterator[None]:
+    """Loops are compiled in the process that needs them: the other CPUs have tests of their own to run."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("kmc.engine.loops.background_compile.usable_cpus", lambda: 1)
+        yield
+
+
 def pytest_xdist_auto_num_workers() -> int:
     """For `-n auto`: the CPUs that this process may run on, where pytest-xdist counts those of the machine."""
     return usable_cpus()
