@@ -86,14 +86,24 @@ def test_rows_come_back_from_the_frontier_unchanged() -> None:
 
 
 @pytest.mark.parametrize("threads", [1, 4])
-def test_constraints_keep_states_out(threads: int) -> None:
+@pytest.mark.parametrize("batches", [TINY, {}])
+def test_constraints_keep_states_out(threads: int, batches: dict[str, Any]) -> None:
+    # A batch of many sources has steps at the gate before steps that lead to the same states along another way.
     grid = Grid(dims=3, size=6, wall=3, gate=2)
-    outcome, expected = run(grid, threads=threads, **TINY), explore(grid)
+    outcome, expected = run(grid, threads=threads, **batches), explore(grid)
     assert outcome.generated == expected.generated
     assert outcome.levels == tuple(map(len, expected.levels))
     assert outcome.generated_by_action == tuple(expected.by_action[action] for action in range(4))
     # Each of the 36 points before the wall steps to it, and 30 of them along the second coordinate, at the gate.
     assert outcome.cut == 36 + 30
+
+
+def test_a_step_is_checked_though_its_batch_had_its_target_before() -> None:
+    outcome = run(Grid(dims=3, size=6, sum=3, steps=True), keep_going=True)
+    assert outcome.levels == level_sizes(3, 6)
+    assert outcome.generated == 1 + 3 * 5 * 36
+    # Ten points have the sum 3, and four of these the first coordinate 0; 36 steps make the first coordinate 3.
+    assert outcome.failed == (10, 4, 36)
 
 
 @pytest.mark.parametrize("depth", [1, 4])
