@@ -1,4 +1,4 @@
-"""What every test shares: no deadlines, drawn examples that repeat, Ctrl-C that is heard, and one process a CPU.
+"""What every test shares: no deadlines, drawn examples that repeat, Ctrl-C that is heard, and a process more than CPUs.
 
 A test that draws examples draws the same ones whenever it runs after the same tests, so a red run is about its commit.
 After other tests it may draw a few others, because Hypothesis also draws constants of the modules that are loaded; the
@@ -94,8 +94,8 @@ def _compiled_here() -> Iterator[None]:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """For `-n auto`: the CPUs that this process may run on, where pytest-xdist counts those of the machine."""
-    return usable_cpus()
+    """For `-n auto`: one more than the CPUs that this process may run on, since tests wait for processes and files."""
+    return usable_cpus() + 1
 
 
 @pytest.fixture
