@@ -4,8 +4,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# One process more than usable CPUs, since tests also wait. A process takes tests from the others when it has run its own, in the order of the files:
-# so tests of one file mostly share a process, and with it module fixtures and what was compiled.
+# One process more than usable CPUs, since tests also wait. A process takes tests from the others when it has run its
+# own, in the order of the files: so tests of one file mostly share a process, and with it module fixtures and what was
+# compiled.
 PYTEST_PARALLEL := $(BIN)/python -m pytest -n auto --dist worksteal
 # Tests start hundreds of processes that import kmc. Containers often set this, and then each would compile it anew.
 unexport PYTHONDONTWRITEBYTECODE
