@@ -91,6 +91,22 @@ def is_message(low: Lowering, value: Value, network: int) -> bool:
     return any(exact(shape) in layout_at(low, network).shapes for shape in shapes)
 
 
+def may_be_foreign(low: Lowering, value: Value, network: int) -> bool:
+    """Return whether a value of a record type, or of several, may be None or of a shape that a network never holds."""
+    value = value.value if isinstance(value, Received) else value
+    declared = value.type if isinstance(value, Rec | Packed | Stored) else None
+    held = layout_at(low, network).shapes
+    match declared:
+        case RecordType():
+            return any(exact(shape) not in held for shape in declared.cls.shapes)
+        case UnionType():
+            return declared.optional or any(
+                not isinstance(kind, RecordType) or any(exact(shape) not in held for shape in kind.cls.shapes)
+                for kind in declared.alternatives
+            )
+    return False
+
+
 def payload_value(layout: NetworkLayout, entry: Words, shape: Any) -> Packed:
     """The message that an entry is, known to have this shape."""
     declared, bits = shape_type(shape), record_layout(shape).layout.bits

@@ -7,7 +7,7 @@ import ast
 from kmc.compiler.ir import build as x
 from kmc.compiler.lowering.context import Lowering
 from kmc.compiler.lowering.iteration import as_collection
-from kmc.compiler.lowering.network_entries import is_own, layout_at, message_words
+from kmc.compiler.lowering.network_entries import is_own, layout_at, may_be_foreign, message_words
 from kmc.compiler.lowering.network_operations import count_of_message
 from kmc.compiler.values.code import Origin
 from kmc.compiler.values.scope import Scope
@@ -53,6 +53,8 @@ def net_method(low: Lowering, net: Net, name: str, node: ast.Call, scope: Scope)
     if name.endswith("_all"):
         return Net(net.network, net.pointer, (*net.changes, Each(kinds[name], _sent(low, values[0], node), x.ONE)))
     value = values[0]
+    if name == "discard" and may_be_foreign(low, value, net.network):
+        return _without(net, value, node)
     index = None
     if is_own(value, net) and isinstance(value, Received) and kinds[name] != "add" and not net.changes:
         index = value.index
@@ -68,6 +70,14 @@ def _sent(low: Lowering, messages: Value, node: Origin) -> Value:
         assert isinstance(each, ast.SetComp)
         return Comprehension(each, Scope({}, {"messages": messages}))
     return messages
+
+
+def _without(net: Net, message: Value, node: Origin) -> Net:
+    """The network without the messages that are equal to a value, which may be none of its messages."""
+    scope = Scope({}, {"messages": net, "message": message})
+    dropped = expression_at("{m for m in messages if m == message}", node)
+    assert isinstance(dropped, ast.SetComp)
+    return Net(net.network, net.pointer, (*net.changes, Each("discard", Comprehension(dropped, scope), x.ONE)))
 
 
 def _kept(net: Net, wanted: Value, node: Origin) -> Net:
