@@ -13,7 +13,7 @@ from kmc.compiler.lowering.equality import equal
 from kmc.compiler.lowering.iteration import is_collection, materialize, range_length
 from kmc.compiler.lowering.lazy_collections import lazy_member, lazy_subset
 from kmc.compiler.lowering.map_literals import as_map, equal_maps, in_words, map_length
-from kmc.compiler.lowering.network_entries import among, is_message
+from kmc.compiler.lowering.network_entries import among, is_message, may_be_foreign
 from kmc.compiler.lowering.network_equality import same_network
 from kmc.compiler.lowering.network_operations import contains
 from kmc.compiler.lowering.quantifiers import any_of
@@ -22,6 +22,7 @@ from kmc.compiler.lowering.set_ranges import in_functions, in_sequences
 from kmc.compiler.values.code import Origin
 from kmc.compiler.values.keys import key_code, key_number, key_value
 from kmc.compiler.values.packing import alternatives, array_head, collection, element, field, keep_words, pack, words
+from kmc.compiler.values.scope import Scope
 from kmc.compiler.values.value import (
     AllFunctions,
     AllSequences,
@@ -50,6 +51,7 @@ from kmc.compiler.values.value import (
     Value,
 )
 from kmc.compiler.values.value_types import common_type, joined_type, type_of
+from kmc.lang.tree import expression_at
 from kmc.lang.types import (
     BoolType,
     IntType,
@@ -68,11 +70,21 @@ from kmc.lang.types import (
 from kmc.runtime.state_layout import WORD, is_plain_key, key_count
 
 
+def _in_network(low: Lowering, item: Value, whole: Net, node: Origin) -> Expr:
+    """1 if a value is a message of a network; it may be none of those that the network ever holds."""
+    if not is_message(low, item, whole.network):
+        return x.ZERO
+    if may_be_foreign(low, item, whole.network):
+        scope = Scope({}, {"messages": whole, "message": item})
+        return low.truth(low.evaluate(expression_at("any(m == message for m in messages)", node), scope), node)
+    return contains(low, whole, item, node)
+
+
 def member(low: Lowering, item: Value, whole: Value, node: Origin) -> Expr:
     """1 if `item` is in a set, map, sequence, range or network."""
     whole = collection(low.code, whole, node)
     if isinstance(whole, Net):
-        return contains(low, whole, item, node) if is_message(low, item, whole.network) else x.ZERO
+        return _in_network(low, item, whole, node)
     if isinstance(whole, MapItems | MapLiteral):
         whole = as_map(low, whole, node)
     if isinstance(whole, SetOp | Chosen):

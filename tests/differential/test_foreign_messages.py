@@ -1,4 +1,4 @@
-"""A network without a value that may be none of its messages: compiled code as the interpreter."""
+"""A value that may be none of a network's messages, discarded or looked for: compiled code as the interpreter."""
 
 from __future__ import annotations
 
@@ -26,12 +26,13 @@ class Bill(Record):
 class State(Record):
     slips: MessageSet[Slip]
     papers: MessageSet[Slip | Bill]
+    posted: MessageBag[Slip, 2, 1]
     held: Slip | Bill | None
 
 
 @spec.init
 def init():
-    yield State(slips=set(), papers=set(), held=None)
+    yield State(slips=set(), papers=set(), posted={}, held=None)
 
 
 @spec.action
@@ -65,6 +66,36 @@ def forget(st):
 @spec.action
 def tear(st, n: Int(0, 1)):
     yield st.set(slips=st.slips.discard(Bill(n=n, sum=n)), held=None)
+
+
+@spec.action
+def put_back(st):
+    for m in st.papers:
+        if m in st.slips and st.held in st.slips.send(Slip(n=1)):
+            yield st.set(held=m)
+
+
+@spec.action
+def post(st):
+    for m in st.slips:
+        if st.posted.count(m) == 0:
+            yield st.set(posted=st.posted.add(m))
+
+
+@spec.action
+def fetch(st):
+    if st.held in st.posted and st.posted.count(Slip(n=0)) == 1:
+        yield st.set(posted=st.posted.take(Slip(n=0)))
+
+
+@spec.reachable
+def HeldIsASlip(st):
+    return st.held in st.slips
+
+
+@spec.reachable
+def HeldIsPosted(st):
+    return st.held in st.posted and st.held not in st.papers
 
 
 @spec.reachable
