@@ -206,7 +206,11 @@ def _function(
     t: Translation, node: FunctionSetExpr, scope: TranslationScope, name: str, want: Shape, *, is_statement: bool
 ) -> ChosenElement | None:
     keys = t.listed(node.domain, scope)
-    if keys is None or not 0 < len(keys) <= _KEYS_MAX:
+    if keys is not None and len(keys) > _KEYS_MAX:
+        raise refusal(
+            f"a choice from a set of functions, unless a constant domain has at most {_KEYS_MAX} keys,", node.place
+        )
+    if not keys:
         return _of_some_domain(t, node, scope, name, want)
     as_map, as_sequence = wanted(want, MapShape), wanted(want, SequenceShape)
     # A tuple is a record as a key, unless the place of the function says otherwise.
