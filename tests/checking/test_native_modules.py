@@ -177,7 +177,7 @@ class TestProperties:
         assert outcome.result.violation is not None
         assert theirs.result.violation is not None
         assert str(outcome.result.violation.error) == str(theirs.result.violation.error)
-        assert "Counter.tla:10:" in str(outcome.result.violation.error)
+        assert "Counter.tla:11:" in str(outcome.result.violation.error)
 
     @pytest.mark.parametrize("line", ["PROPERTY Rises", "PROPERTY Start", "PROPERTY Late"])
     def test_parts_of_properties_are_judged(self, line: str, counter: Callable[..., Outcome]) -> None:

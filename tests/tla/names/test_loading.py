@@ -142,7 +142,8 @@ def test_the_parameters_of_an_instance_come_first(tmp_path: Path) -> None:
     )
     model = load_text(tmp_path, body, RUN, {"Inner": "EXTENDS Naturals\n" + INNER})
     assert body_of(model, "Use") == "Quantified(\\E [BoundRange([n] SetEnumeration([1]))] =(I!Get(n, &Neg, 2), 1))"
-    assert body_of(model, "I!Get") == "+(p, a)"
+    assert body_of(model, "I!Get") == "+(I!v(p, &F), a)"
+    assert body_of(model, "I!v") == "p"
     assert [parameter.name for parameter in model.definitions["I!Get"].parameters] == ["p", "F", "a"]
     assert body_of(model, "High") == "Map(Lambda([x1] I!Get(x, &Neg, x1)))"
     assert read(model, "I(1, LAMBDA a: a)!Set") == "I!Set(1, Lambda([a] a))"
@@ -163,8 +164,9 @@ def test_instances_of_instances_and_modules_inside_of_modules(tmp_path: Path) ->
     )
     model = load_text(tmp_path, body, RUN, {"Deep": "VARIABLE z\nZero == z = 0"})
     assert body_of(model, "Use") == "Conjunction([K!Same(+(x, 1)) K!J!Zero(1)])"
-    assert body_of(model, "K!Same") == "=(q, x)"
-    assert body_of(model, "K!J!Zero") == "=(q, 0)"
+    assert body_of(model, "K!Same") == "=(K!y(q), x)"
+    assert body_of(model, "K!J!Zero") == "=(K!J!z(q), 0)"
+    assert (body_of(model, "K!J!z"), body_of(model, "K!y")) == ("K!y(q)", "q")
     assert breaches(model) == []
 
 
@@ -181,8 +183,10 @@ def test_an_instance_in_a_let_may_use_what_is_bound_around_it(tmp_path: Path) ->
     assert isinstance(let, LetExpr)
     assert [resolved_shape(definition) for definition in let.definitions] == [
         "I!C: +(n, x)",
-        "I!Get[a]: +(n, a)",
-        "I!Double: I!Get(n)",
+        "I!v: n",
+        "I!w: n",
+        "I!Get[a]: +(I!v, a)",
+        "I!Double: I!Get(I!v)",
     ]
 
 
