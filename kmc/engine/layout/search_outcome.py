@@ -126,7 +126,7 @@ class SearchOutcome:
     cpu_seconds_elsewhere: float
     shards: ShardFigures | None = None
     has_late_errors: bool = False
-    """Whether evaluations failed that `findings` do not show, since those of an earlier level do."""
+    """True if evaluations failed that `findings` do not show, since those of an earlier level do."""
 
     @property
     def failed_at(self) -> int | None:

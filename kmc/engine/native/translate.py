@@ -179,12 +179,12 @@ class _Translated:
     texts: dict[str, str]
 
     def has_read(self, part: FunctionType, names: Mapping[str, Any]) -> bool:
-        """Whether the part would be made from the same code and the same values now."""
+        """Return whether the part would be made from the same code and the same values now."""
         return part.__code__ is self.code and _is_same(_read(part, names), self.read)
 
 
 class _Translator:
-    """What all translations of this process share: numba's types and lowering, and the parts that are translated."""
+    """All that translations of this process share: numba's types and lowering, and the parts that are translated."""
 
     def __init__(self) -> None:
         self.translation: _Translation | None = None
@@ -377,7 +377,7 @@ def _global_names(code: CodeType) -> frozenset[str]:
 
 
 def _is_same(now: Mapping[str, Any], then: Mapping[str, Any]) -> bool:
-    """Whether all names have the same values: the same objects, or equal numbers."""
+    """Return whether all names have the same values: the same objects, or equal numbers."""
     return now.keys() == then.keys() and all(
         value is then[name] or (type(value) is int and type(then[name]) is int and value == then[name])
         for name, value in now.items()

@@ -251,7 +251,7 @@ class LevelMaker:
             self._grow(table, self.shared.count, expected)
 
     def _is_ample(self, table: FingerprintTable, expected: int, noted: int = 0) -> bool:
-        """Whether a table may be made larger than it must be, for `expected` fingerprints, where the recorder uses
+        """Return whether a table may be larger than it must be, for `expected` fingerprints, where the recorder uses
         `noted` bytes meanwhile.
         """
         return table.can_hold(expected) and self._budget.is_ample(_SPARE * table.growth_bytes(expected) + noted)

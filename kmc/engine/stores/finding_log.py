@@ -36,7 +36,7 @@ class FindingLog:
         self.counted = np.zeros(invariants, np.int64)
         self.found_any = False
         self.has_late_errors = False
-        """Whether an evaluation failed behind the first level with findings, which `findings` do not show."""
+        """True if an evaluation failed behind the first level with findings, which `findings` do not show."""
 
     def add(self, level: int, logs: Iterable[Words]) -> None:
         """Add the records of the threads from expanding `level` (0: the initial states were checked).

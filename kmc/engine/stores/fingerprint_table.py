@@ -79,7 +79,7 @@ class FingerprintTable:
         return (slots_for(count, self.slots) - self.slots) * self._width * f.WORD_BYTES
 
     def can_hold(self, count: int) -> bool:
-        """Whether the addresses that are reserved suffice for `count` fingerprints."""
+        """Return whether the addresses that are reserved suffice for `count` fingerprints."""
         return slots_for(count, self.slots) * self._width <= self._memory.words
 
     def grow(self, count: int, pool: WorkerPool, expected: int = 0) -> None:

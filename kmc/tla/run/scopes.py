@@ -39,7 +39,7 @@ class Mode:
 
     @property
     def is_below_enabled(self) -> bool:
-        """Whether the next state is that of an ENABLED."""
+        """True if the next state is that of an ENABLED."""
         return self.next >= _FIRST_OF_ENABLED
 
     def of_enabled(self) -> Mode:
