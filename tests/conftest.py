@@ -1,4 +1,4 @@
-"""What every test shares: no deadlines, drawn examples that repeat, Ctrl-C that is heard, and a process more than CPUs.
+"""Settings of all tests: no deadlines, drawn examples that repeat, Ctrl-C that is heard, one process more than CPUs.
 
 A test that draws examples draws the same ones whenever it runs after the same tests, so a red run is about its commit.
 After other tests it may draw a few others, because Hypothesis also draws constants of the modules that are loaded; the

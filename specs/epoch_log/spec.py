@@ -31,7 +31,7 @@ class Written(Record):
 
 
 class State(Record):
-    """How many servers lead each epoch, and the entries that exist."""
+    """The number of servers that lead each epoch, and the entries that exist."""
 
     leading: Map[Epoch, Int(0, 7)]
     written: Set[Written]

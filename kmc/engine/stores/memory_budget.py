@@ -43,7 +43,7 @@ class MemoryBudget:
         return self._limit is None or memory_bytes() + more_bytes < self._limit
 
     def is_ample(self, more_bytes: int) -> bool:
-        """Whether `more_bytes` fit likewise; without a limit, into what is left of the machine's memory."""
+        """Return whether `more_bytes` fit likewise; without a limit, into the free memory of the machine."""
         return more_bytes < available_bytes() if self._limit is None else self.has_room(more_bytes)
 
     def fits(self, more_bytes: int, give_back: Callable[[], None]) -> bool:

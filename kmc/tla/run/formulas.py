@@ -51,7 +51,7 @@ Given = tuple[Argument, RunScope]
 def resolved_operator(
     operator: OperatorDefinition | NameBinding | str, arguments: tuple[Argument, ...], scope: RunScope
 ) -> tuple[OperatorDefinition | NameBinding | str | tuple[LambdaExpr, RunScope], tuple[Given, ...], RunScope]:
-    """Follow an operator parameter to the operator that it stands for, and return the scope to apply it in.
+    """Follow an operator parameter to the operator that is its argument, and return the scope to apply it in.
 
     That scope has the operator of a LET that was passed from where it is known.
     """

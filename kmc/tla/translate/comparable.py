@@ -1,4 +1,4 @@
-"""Which values TLC compares: two of different kinds stop it, unless one is a model value."""
+"""Values that TLC compares: two of different kinds stop it, unless one is a model value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-r"""What TLC evaluates whole before it uses a part of it: the filter of a set that it lists.
+r"""Expressions that TLC evaluates whole before it uses a part of them: the filter of a set that it lists.
 
 `any(... for j in S if s[j])` ends at the first j that will do. TLC evaluates `{j \\in S : s[j]}` first, and stops where
 s[j] has no value for some j. So the condition is evaluated for all elements, unless it has a value for each of them.

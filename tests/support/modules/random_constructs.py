@@ -36,13 +36,6 @@ Init == /\ x \in 0..1
         /\ g = [c \in Proc \X (0..1) |-> 0]
         /\ z = {}
 """
-CONFIGURATION = """CONSTANTS Proc = {a, b}
-Nil = Nil
-INIT Init
-NEXT Next
-INVARIANT Inv
-CONSTRAINT Small
-"""
 
 
 class _Drawing:
@@ -169,5 +162,5 @@ class _Drawing:
 
 
 def rare_module(seed: int) -> str:
-    """Return the text of a random module; `CONFIGURATION` is its `.cfg` file."""
+    """Return the text of a random module; `random_modules.CONFIGURATION` is its `.cfg` file."""
     return _Drawing(seed).module()

@@ -21,5 +21,5 @@ def test_a_translation_has_the_steps_of_its_module(seed: int, tmp_path: Path) ->
 # Modules that are translated whole, with types that fit their first 25 states.
 @pytest.mark.parametrize("seed", [0, 1, 5, 6, 8, 9, 13, 14, 15, 17, 19, 20])
 def test_a_translation_of_rarer_constructs_has_the_steps_of_its_module(seed: int, tmp_path: Path) -> None:
-    pair = pair_of(tmp_path, random_constructs.rare_module(seed), random_constructs.CONFIGURATION)
+    pair = pair_of(tmp_path, random_constructs.rare_module(seed), CONFIGURATION)
     assert pair.differences(STATES) == []
