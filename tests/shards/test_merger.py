@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +13,9 @@ import pytest
 from support.runs.shards import Entry, Fingerprint, answer, bits_of, fingerprints_in, store_in, words_of
 
 from kmc.engine.layout.control_words import LINE_WORDS
-from kmc.engine.native.memory import SLACK_WORDS
+from kmc.engine.loops.compiled_loops import run_loop
+from kmc.engine.loops.sorted_runs import DIGIT_COUNTS, SPREAD_BITS, CandidateSet
+from kmc.engine.native.memory import SLACK_WORDS, Memory
 from kmc.errors import SystemFault
 from kmc.shards.files.store import FolderStore
 from kmc.shards.level.merger import Merger, check_run
@@ -151,6 +154,24 @@ def test_of_equal_candidates_the_least_rank_counts_and_then_the_first(tmp_path: 
     shard = made(tmp_path, ranked=True)
     merged = shard.merge([[(5, 9), (5, 3), (6, 1)], [(5, 3), (5, LAST), (6, 0)]])
     assert bits_of(shard.store, merged, [3, 3]) == [[0, 1, 0], [0, 0, 1]]
+
+
+@pytest.mark.parametrize("count", [0, 1, 5, 700, 5000])
+def test_keys_are_sorted_so_far_that_few_are_out_of_order(count: int) -> None:
+    # Keys left as they came would give the same answers, in a time that grows with the square of their number.
+    keys, spare, counts = Memory(count), Memory(count), Memory(DIGIT_COUNTS)
+    rng = random.Random(count)
+    keys.array[:count] = np.array([rng.getrandbits(64) for _ in range(count)], np.uint64).view(np.int64)
+    came = keys.array[:count].view(np.uint64).tolist()
+    task = CandidateSet.of(Memory(CandidateSet.WORDS))
+    task.keys, task.spare_keys, task.digit_counts, task.key_count = keys.address, spare.address, counts.address, count
+    run_loop("sort_keys", False, False)(task, 0)
+    of_address = {keys.address: keys, spare.address: spare}
+    now = of_address[task.keys].array[:count].view(np.uint64).tolist()
+    assert sorted(now) == sorted(came)
+    sorted_bits = 64 - count.bit_length() - SPREAD_BITS
+    assert [key >> sorted_bits for key in now] == sorted(key >> sorted_bits for key in came)
+    assert sum(key < before for before, key in itertools.pairwise(now)) <= count // 4
 
 
 def test_candidates_that_are_not_stored_are_answered_only(tmp_path: Path) -> None:

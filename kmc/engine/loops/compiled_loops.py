@@ -251,7 +251,7 @@ def sharded_loops_of(wide: bool, ranked: bool, edges: bool = False) -> tuple[Nat
     specialization = Specialization(wide=wide, ranked=ranked, sharded=True, edges=edges)
     tables = [loop(ranked, wide) for loop in (move_loop, settle_loop)]
     passes = [view_representatives_loop(specialization)] if ranked else []
-    runs = [run_loop(name, wide, ranked) for name in ("make_keys", "distinct", "look_up", "accept")]
+    runs = [run_loop(name, wide, ranked) for name in ("make_keys", "sort_keys", "distinct", "look_up", "accept")]
     noted = [graph_loop("list_sources", wide)] if edges else []
     files = map(storing_loop, ("total", "seal", "seal_ranges", "find_ranges"))
     return (

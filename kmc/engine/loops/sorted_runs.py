@@ -13,9 +13,21 @@ from __future__ import annotations
 
 from kmc.engine.layout import control_words as f
 from kmc.engine.loops.storage import mixed
-from kmc.engine.native.intrinsics import equal_in_line, inlined, is_less, load, slot_of, store
+from kmc.engine.native.intrinsics import equal_in_line, inlined, is_less, load, prefetch, slot_of, store
 from kmc.engine.native.specialization import RANKED, WIDE
 from kmc.engine.native.structs import Struct
+
+DIGIT_BITS = 11
+"""The most bits of a digit by which keys are sorted: the places of all its values fit a cache of the first level."""
+
+DIGIT_COUNTS = 1 << DIGIT_BITS
+
+SPREAD_BITS = 2
+"""Keys are sorted by so many bits more than there are bits in their number: most differ in these."""
+
+
+AHEAD = 16
+"""Entries are prefetched so many keys before they are read: they lie in the order of the tasks that sent them."""
 
 
 class CandidateSet(Struct):
@@ -23,6 +35,8 @@ class CandidateSet(Struct):
 
     entries: int  # the address of all entries, by index
     keys: int  # the address of one sortable word per entry
+    spare_keys: int  # the address of as many words
+    digit_counts: int  # the address of `DIGIT_COUNTS` words
     key_count: int
     index_mask: int  # the bits of a key that hold the index; the others are those of the fingerprint
     first: int  # of `make_keys`: the index of the first entry
@@ -107,13 +121,54 @@ def make_keys(task: CandidateSet, _: int) -> int:
     return 0
 
 
+def sort_keys(task: CandidateSet, _: int) -> int:
+    """Sort the keys by their highest bits, by so many that few keys have the same ones; those keep their order.
+
+    A radix sort from the least digit up, since fingerprints are spread evenly. Where a processor is slow at storing
+    selected lanes, as AMD's Zen 4 is, numpy's sort takes five times as long.
+    """
+    bits = 1 + SPREAD_BITS
+    while task.key_count >> bits - SPREAD_BITS != 0:
+        bits += 1
+    digits = (bits + DIGIT_BITS - 1) // DIGIT_BITS
+    width = (bits + digits - 1) // digits
+    for digit in range(digits):
+        place_by_digit(task, 64 - (digits - digit) * width, (1 << width) - 1)
+    return 0
+
+
+@inlined
+def place_by_digit(task: CandidateSet, shift: int, mask: int) -> None:
+    """Write the keys to the spare ones, ordered by a digit, and swap both."""
+    keys, target, starts = task.keys, task.spare_keys, task.digit_counts
+    for digit in range(mask + 1):
+        store(starts, digit, 0)
+    for index in range(task.key_count):
+        digit = load(keys, index) >> shift & mask
+        store(starts, digit, load(starts, digit) + 1)
+    start = 0
+    for digit in range(mask + 1):
+        count = load(starts, digit)
+        store(starts, digit, start)
+        start += count
+    for index in range(task.key_count):
+        key = load(keys, index)
+        digit = key >> shift & mask
+        start = load(starts, digit)
+        store(starts, digit, start + 1)
+        store(target, start, key)
+    task.keys, task.spare_keys = target, keys
+
+
 def distinct(task: CandidateSet, _: int) -> int:
     """Find the distinct fingerprints of the sorted keys, in order, and the entry chosen for each.
 
-    Fingerprints that differ only in bits that keys do not have may be out of order: each moves down to its place.
+    Fingerprints that differ only in bits by which keys were not sorted may be out of order: each moves down to its
+    place.
     """
-    kept = 0
+    kept, last = 0, task.key_count - 1
     for key_index in range(task.key_count):
+        prefetch(entry_at(task, load(task.keys, min(key_index + AHEAD, last)) & task.index_mask), 0)
         index = load(task.keys, key_index) & task.index_mask
         entry = entry_at(task, index)
         first = load(entry, 0)

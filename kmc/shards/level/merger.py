@@ -17,7 +17,7 @@ from kmc.engine.files.run_manifest import damaged
 from kmc.engine.layout import control_words as f
 from kmc.engine.loops.checksums import WORD_MASK, checksum
 from kmc.engine.loops.compiled_loops import run_loop
-from kmc.engine.loops.sorted_runs import CandidateSet, RunCursor, RunMerge
+from kmc.engine.loops.sorted_runs import DIGIT_COUNTS, CandidateSet, RunCursor, RunMerge
 from kmc.engine.native.memory import SLACK_WORDS, Memory, Words, address_of
 from kmc.shards.files.range_files import UnwrittenBlock, write_blocks
 from kmc.shards.files.section_files import SectionFile, write_in_ranges
@@ -104,6 +104,8 @@ class Merger:
         keys = self._buffer("keys", received)
         candidates = CandidateSet.of(Memory(CandidateSet.WORDS))
         candidates.entries, candidates.keys = entries.address, keys.address
+        candidates.spare_keys = self._buffer("spare keys", received).address
+        candidates.digit_counts = self._buffer("digit counts", DIGIT_COUNTS).address
         candidates.index_mask = (1 << max(1, indices.bit_length())) - 1
         candidates.fingerprints = self._buffer("found", received * self._width).address
         candidates.chosen = self._buffer("chosen", received).address
@@ -112,7 +114,7 @@ class Merger:
             entries.array[offset : offset + len(entries_of_task)] = entries_of_task
             candidates.first, candidates.count = start * _BITS, len(entries_of_task) // self._entry_words
             run_loop("make_keys", self._wide, self._ranked)(candidates, 0)
-        keys.array[:received].view(np.uint64).sort()
+        run_loop("sort_keys", self._wide, self._ranked)(candidates, 0)
         run_loop("distinct", self._wide, self._ranked)(candidates, 0)
         return candidates, starts, counts
 
