@@ -13,7 +13,7 @@ import psutil
 
 import kmc
 
-_PACKAGES = ("llvmlite", "numba", "numpy")
+_PACKAGES = ("llvmlite", "numpy")
 
 
 def machine() -> dict[str, Any]:

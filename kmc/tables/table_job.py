@@ -1,4 +1,4 @@
-"""The data that another process needs to write tables of a run: bytes, and no compiler, sources or numba."""
+"""The data that another process needs to write tables of a run: bytes, and no compiler and no sources."""
 
 from __future__ import annotations
 

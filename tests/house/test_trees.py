@@ -12,6 +12,7 @@ PARSERS = {
     "kmc.lang.errors.blame": "the expression at a place, from which an error names its subject",
     "kmc.tla.translate.formatting": "a statement of generated code, to break it into lines",
     "kmc.tla.translate.shared_calls": "the body of a generated helper, to find calls that it makes several times",
+    "kmc.engine.native.syntax": "the files of the engine's loops, to translate them",
     "kmc.frontend.sources": "the files of a spec that is not loaded yet, with an error for each mistake",
     "kmc.frontend.loader": "a file once more, to rewrite it",
     "kmc.frontend.typed_expression": "an expression that a person types",

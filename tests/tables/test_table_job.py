@@ -1,4 +1,4 @@
-"""Tables are written where there is no spec, no compiler and no numba: from the bytes of a job."""
+"""Tables are written where there is no spec, no compiler and no translation of loops: from the bytes of a job."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ reader = job.reader()
 for part in parts:
     write_states(reader, part, out / f"states-{part.number}")
     write_edges(reader, part, out / f"edges-{part.number}")
-assert "numba" not in sys.modules
+assert "kmc.engine.native.translate" not in sys.modules
 """
 
 

@@ -1,7 +1,7 @@
-"""The native loops, compiled: once per machine, then read from the disk cache in milliseconds, without numba.
+"""The native loops, compiled: once per machine, then read from the disk cache in milliseconds.
 
 Invariant: the key of an object code covers everything that it depends on: all files of `kmc.engine`, since a loop is
-made of several; the loop's own file; its specialization; numba, llvmlite and the target. Nothing is compiled or loaded
+made of several; the loop's own file; its specialization; llvmlite and the target. Nothing is compiled or loaded
 on import, and each loop only when it is first needed. The files are read on import, which takes milliseconds: this
 process does not run later changes of them.
 """
@@ -12,7 +12,6 @@ import ctypes
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache, cached_property
-from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -30,6 +29,7 @@ from kmc.engine.loops import (
     storage,
 )
 from kmc.engine.native.specialization import Specialization
+from kmc.engine.native.syntax import keep_text
 from kmc.runtime.native_module import NativeModule, host_target
 from kmc.runtime.object_cache import KernelCache, cache_key
 from kmc.runtime.object_code import emit_object
@@ -78,7 +78,7 @@ class NativeLoop:
         """The key of its code in the disk cache."""
         function = self.function
         about = [function.__module__, function.__qualname__, str(self.specialization.values)]
-        about += [digest_of(_ENGINE), self._file_digest, _digest(_file_with_version_of("numba"))]
+        about += [digest_of(_ENGINE), self._file_digest]
         return cache_key("\n".join(about), host_target())
 
     def is_ready(self) -> bool:
@@ -89,7 +89,7 @@ class NativeLoop:
 
     def compiled(self) -> bytes:
         """Its object code, made now."""
-        # Imported here: numba takes a third of a second, and code from the cache needs none of it.
+        # Imported here, because code from the cache does not need the translation.
         from kmc.engine.native.translate import llvm_text
 
         values = {**self.specialization.values, "COMPRESSES": int(_COMPRESSING in host_target().present())}
@@ -117,10 +117,14 @@ class NativeLoop:
 
 @cache
 def digest_of(folder: Path) -> str:
-    """A short digest of the Python files of a folder and of all folders in it: their paths and their contents."""
+    """A short digest of the Python files of a folder and of all folders in it: their paths and their contents, which
+    are kept for the translation of loops.
+    """
     digest = hashlib.sha256()
     for file in sorted(folder.rglob("*.py")):
-        digest.update(f"{file.relative_to(folder).as_posix()} {file.stat().st_size}\n".encode() + file.read_bytes())
+        text = file.read_bytes()
+        digest.update(f"{file.relative_to(folder).as_posix()} {len(text)}\n".encode() + text)
+        keep_text(str(file), text)
     return digest.hexdigest()[:16]
 
 
@@ -129,21 +133,14 @@ def engine_digest() -> str:
     return digest_of(_ENGINE)
 
 
-# On import: if a file were edited first, old code would be kept on disk under the key of the new.
+# On import: if a file were edited first, old code would be kept on disk under the key of the new, and no loop could be
+# translated any more.
 digest_of(_ENGINE)
 
 
 @cache
 def _digest(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()
-
-
-def _file_with_version_of(package: str) -> Path:
-    """A file of a package that differs from version to version, found without importing the package."""
-    spec = find_spec(package)
-    assert spec is not None, package
-    file = Path(spec.origin or "").with_name("_version.py")
-    return file if file.exists() else file.with_name("__init__.py")
 
 
 @cache

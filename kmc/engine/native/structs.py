@@ -16,7 +16,7 @@ intrinsics and numpy arrays need it.
 Invariant: no two fields share a word. A field follows the one before it, or lies further on at the offset given by
 `at`.
 
-`struct_types` translates loops; nothing here imports numba.
+`loop_values` gives them their meaning in loops.
 """
 
 from __future__ import annotations

@@ -1,392 +1,477 @@
-"""From a loop in Python to LLVM IR, by numba: its types, its lowering, and only those.
+"""From a loop in Python to LLVM IR.
+
+A loop is a function of words whose syntax has words, structs, `if`, `while`, `for ... in range(...)`, assignments, and
+calls of parts, intrinsics and kinds of words. Everything else is a TypeError at its line: a mistake in kmc.
 
 Invariant: one loop and all parts that it calls become one module with one function that others see, in C's convention
-for words. Nothing is optimised or loaded here: numba's usual way does so for each part once more, and needs three times
-as long. Parts are translated when a call of them is typed, so parts that a constant switches off cost nothing.
-
-Uses the parts of numba's own ahead-of-time compiler, which may change between its minor versions: kmc requires one of
-them.
+for words. Nothing is optimised or loaded here. A condition that is known now leaves no trace, and parts that it
+switches off are not translated.
 """
 
 from __future__ import annotations
 
-import dis
+import ast
+import builtins
 import inspect
-from collections import defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import cache
-from threading import Lock
-from types import CodeType, FunctionType, ModuleType
-from typing import Any, ClassVar, NewType
+from types import FunctionType, ModuleType
+from typing import Any, NewType
 
 from llvmlite import ir
-from numba.core import codegen, types
-from numba.core.compiler import CompilerBase, Flags, compile_extra
-from numba.core.compiler_machinery import PassManager
-from numba.core.cpu import CPUContext
-from numba.core.typed_passes import IRLegalization, NativeLowering, NopythonTypeInference, PreLowerStripPhis
-from numba.core.typing.context import BaseContext
-from numba.core.typing.templates import AbstractTemplate, make_concrete_template, signature
-from numba.core.untyped_passes import DeadBranchPrune, FixupArgs, IRProcessing, ReconstructSSA, TranslateByteCode
 
+from kmc.engine.native.arithmetic import (
+    SIGNS,
+    STATIC_BINARY,
+    STATIC_COMPARE,
+    STATIC_UNARY,
+    emit_binary,
+    emit_unary,
+)
 from kmc.engine.native.intrinsics import LoopIntrinsic, parts
-from kmc.engine.native.struct_types import StructAddress, StructClass, type_of
+from kmc.engine.native.loop_values import WORD, LoopValue, constant, struct_of
 from kmc.engine.native.structs import Struct
+from kmc.engine.native.syntax import syntax_of
 from kmc.runtime.native_module import symbol
 
 Part = Callable[..., Any]
 
-_WORD = ir.IntType(64)
-_LOCK = Lock()
-"""Held while a loop is translated, since all translations of a process share their parts."""
-
-
-@LoopIntrinsic
-def _least(builder: Any, left: Any, right: Any) -> Any:
-    return builder.select(builder.icmp_signed("<", left, right), left, right)
-
-
-@LoopIntrinsic
-def _most(builder: Any, left: Any, right: Any) -> Any:
-    return builder.select(builder.icmp_signed(">", left, right), left, right)
-
-
-# numba's own of these take any number of any things, at a tenth of the whole time.
-_BUILTINS: dict[Any, LoopIntrinsic] = {min: _least, max: _most}
+_BIT = ir.IntType(1)
+_UNKNOWN = object()
+"""The value of what only the running loop knows."""
 
 
 def llvm_text(loop: Part, name: str, specialization: Mapping[str, int] | None = None) -> str:
     """LLVM IR of a module with the kernel `name`, made of `loop`; `specialization` gives globals of that name a value.
 
-    numba's own errors come through: a loop that cannot be translated is a mistake in kmc.
+    TypeError at the line of what cannot be translated.
     """
-    with _LOCK:
-        try:
-            return _Translation(_translator(), specialization or {}).exported(loop, name)
-        except BaseException:
-            # Whatever an error or Ctrl-C has left unfinished, no later loop is made with it.
-            _translator.cache_clear()
-            raise
+    translation = _Translation(specialization or {})
+    translation.translate(loop, symbol(name))
+    return str(translation.module)
 
 
-class _Typing(BaseContext):  # type: ignore[misc]  # numba has no types
-    """Types of the functions that a loop calls; numba's others, of arrays and the like, are left out."""
+class _Signature:
+    """The types of the arguments and the result of a part: words and structs, or nothing."""
 
-    def __init__(self, known: Callable[[Any], Any]) -> None:
-        super().__init__()
-        self._known = known
-        self._complete = False
+    def __init__(self, part: FunctionType) -> None:
+        kinds = inspect.get_annotations(part, eval_str=True)
+        self.names = part.__code__.co_varnames[: part.__code__.co_argcount]
+        self.takes = [struct_of(kinds[name]) for name in self.names]
+        self.gives_nothing = kinds["return"] is None
+        self.gives = struct_of(kinds["return"])
 
-    def refresh(self) -> None:
-        """Load numba's types of numbers and operators, once."""
-        if not self._complete:
-            self._complete = True
-            super().refresh()
-
-    def resolve_value_type(self, val: Any) -> Any:
-        """The type of a name in a loop."""
-        return self._known(val) or super().resolve_value_type(val)
-
-
-class _Target(CPUContext):  # type: ignore[misc]  # numba has no types
-    """The lowering of numbers, operators and `range` to LLVM IR."""
-
-    _complete = False
-
-    def init(self) -> None:
-        """Take numba's code generator for its data layout only."""
-        self.is32bit = False
-        self._internal_codegen = codegen.AOTCPUCodegen("loops")
-
-    def load_additional_registries(self) -> None:
-        """Register the operations that loops use."""
-        # Imported for what it registers.
-        from numba.cpython import builtins, iterators, numbers, rangeobj  # noqa: F401  # see above
-
-    def refresh(self) -> None:
-        """Load numba's implementations, once."""
-        if not self._complete:
-            self._complete = True
-            super().refresh()
-
-    def post_lowering(self, mod: Any, library: Any) -> None:
-        """Loops need nothing of numba's runtime."""
-
-
-class _Library:
-    """The interface that numba requires of a library. Each part has a module of its own, of which the text is kept."""
-
-    def __init__(self, generator: Any) -> None:
-        self.codegen = generator
-        self.name = "loops"
-        self.recorded_timings: tuple[()] = ()
-        self.added: dict[str, str] = {}
-        self.whole = self._empty()
-        self._reload_init: set[Any] = set()
-
-    def create_ir_module(self, name: str) -> ir.Module:
-        """A module for one part. All parts have their metadata in one list, so that their numbers fit together."""
-        module = self._empty()
-        module.metadata, module._metadatacache = self.whole.metadata, self.whole._metadatacache
-        return module
-
-    def add_ir_module(self, module: ir.Module) -> None:
-        """Take the text of what the module defines and declares, by name; what it defines is no other module's."""
-        assert not module.get_identified_types()
-        for value in module.global_values:
-            if not getattr(value, "is_declaration", False):
-                value.linkage = "internal"
-        self.added = {value.name: str(value) for value in module.global_values}
-
-    def _empty(self) -> ir.Module:
-        return self.codegen._create_empty_module(self.name)
-
-
-class _Compiler(CompilerBase):  # type: ignore[misc]  # numba has no types
-    """numba's passes without those that find nothing in loops: closures, arrays, exceptions, parallel loops."""
-
-    _PASSES: ClassVar = (
-        TranslateByteCode,
-        FixupArgs,
-        IRProcessing,
-        DeadBranchPrune,
-        ReconstructSSA,
-        NopythonTypeInference,
-        PreLowerStripPhis,
-        IRLegalization,
-        NativeLowering,
-    )
-
-    def define_pipelines(self) -> list[Any]:
-        """The passes in their order."""
-        manager = PassManager("loops")
-        for each in self._PASSES:
-            manager.add_pass(each, each.__name__)
-        manager.finalize()
-        return [manager]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Translated:
-    """A part in LLVM IR, with all that it was made from: its code, the values of its names, and the parts it calls."""
-
-    key: FunctionType
-    code: CodeType
-    read: dict[str, Any]
-    called: dict[Part, _Translated]
-    description: Any
-    texts: dict[str, str]
-
-    def has_read(self, part: FunctionType, names: Mapping[str, Any]) -> bool:
-        """Return whether the part would be made from the same code and the same values now."""
-        return part.__code__ is self.code and _is_same(_read(part, names), self.read)
-
-
-class _Translator:
-    """All that translations of this process share: numba's types and lowering, and the parts that are translated."""
-
-    def __init__(self) -> None:
-        self.translation: _Translation | None = None
-        self.translated: defaultdict[Part, list[_Translated]] = defaultdict(list)
-        self._types: dict[Any, Any] = {}
-        self.typing = _Typing(self._known)
-        self.target = _Target(self.typing)
-        self.typing.refresh()
-        self.target.refresh()
-        self.library = _Library(self.target.codegen())
-        self._flags = Flags()
-        self._flags.no_compile = self._flags.no_cpython_wrapper = self._flags.no_cfunc_wrapper = True
-        self._flags.forceinline = True
-        # A division by zero gives 0 then, and loops have no other error to raise.
-        self._flags.error_model = "numpy"
-
-    def _known(self, value: Any) -> Any:
-        """The type of an intrinsic, a part, a kind of words or the class of a struct; None for anything else."""
-        if callable(value) and value in parts:
-            assert self.translation is not None
-            return self.translation.type_of_part(value)
-        if isinstance(value, NewType):
-            if value not in self._types:
-                self._types[value] = types.Function(self._template_of_words(value))
-            return self._types[value]
-        if isinstance(value, type) and issubclass(value, Struct):
-            if value not in self._types:
-                self._types[value] = StructClass(value, self._template_of_struct(value))
-            return self._types[value]
-        if isinstance(value, LoopIntrinsic) or (callable(value) and value in _BUILTINS):
-            if value not in self._types:
-                self._types[value] = types.Function(self._template(value))
-            return self._types[value]
-        return None
-
-    def _template(self, value: Any) -> Any:
-        intrinsic = _BUILTINS.get(value, value)
-        takes = (types.int64,) * intrinsic.arity
-
-        def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            return intrinsic.emit(builder, *arguments) or _WORD(0)
-
-        self.target.insert_func_defn([(emit, value, takes)])
-        return make_concrete_template("intrinsic", value, [signature(types.int64, *takes)])
-
-    def _template_of_words(self, kind: NewType) -> Any:
-        """Called with a word, a kind of words gives this word."""
-
-        def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            return arguments[0]
-
-        self.target.insert_func_defn([(emit, kind, (types.int64,))])
-        return make_concrete_template("words", kind, [signature(types.int64, types.int64)])
-
-    def _template_of_struct(self, struct: type[Struct]) -> Any:
-        """Called with an address, the class of a struct gives the struct there."""
-
-        def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            return arguments[0]
-
-        self.target.insert_func_defn([(emit, struct, (types.int64,))])
-        return make_concrete_template("struct", struct, [signature(StructAddress(struct), types.int64)])
-
-    def translated_now(self, part: FunctionType, names: dict[str, Any], called: dict[Part, _Translated]) -> _Translated:
-        """Translate a part whose names have these values; the translation adds those it calls to `called`."""
-        takes = _signature(part)
-        named = FunctionType(part.__code__, names, part.__name__)
-        named.__module__ = part.__module__
-        made = compile_extra(
-            self.typing, self.target, named, takes.args, takes.return_type, self._flags, {}, self.library, _Compiler
-        )
-        self.target.insert_user_function(named, made.fndesc, [])
-        return _Translated(named, part.__code__, _read(part, names), called, made.fndesc, self.library.added)
-
-
-@cache
-def _translator() -> _Translator:
-    return _Translator()
+    @property
+    def kind(self) -> ir.FunctionType:
+        """The type in LLVM IR."""
+        return ir.FunctionType(ir.VoidType() if self.gives_nothing else WORD, [WORD] * len(self.takes))
 
 
 class _Translation:
-    """The translation of one loop: the parts that it calls, each as its names are in this loop."""
+    """The translation of one loop: its module, and the parts that are in it."""
 
-    def __init__(self, translator: _Translator, specialization: Mapping[str, int]) -> None:
-        self._translator = translator
+    def __init__(self, specialization: Mapping[str, int]) -> None:
+        self.module = ir.Module("loops")
         self._specialization = specialization
-        self._types: dict[Part, Any] = {}
-        self._parts: dict[Part, _Translated] = {}
-        self._calling: list[dict[Part, _Translated]] = []
-        translator.translation = self
+        self._parts: dict[Part, tuple[_Signature, ir.Function]] = {}
 
-    def type_of_part(self, part: Part) -> Any:
-        """The type of a part, which is translated when a call of it is typed."""
-        if part not in self._types:
-            self._types[part] = types.Function(self._template_of_part(part))
-        return self._types[part]
+    def translate(self, part: Part, name: str) -> tuple[_Signature, ir.Function]:
+        """The function of a part, with its signature."""
+        assert isinstance(part, FunctionType), part
+        signature = _Signature(part)
+        function = ir.Function(self.module, signature.kind, name)
+        self._parts[part] = signature, function
+        _Body(self, part, signature, function).translate()
+        return signature, function
 
-    def _template_of_part(self, part: Part) -> Any:
-        translation = self
+    def part(self, part: Part) -> tuple[_Signature, ir.Function]:
+        """The function of a part that a loop calls, with its signature; it is translated at its first call."""
+        if part in self._parts:
+            return self._parts[part]
+        signature, function = self.translate(part, f"{part.__module__}.{part.__qualname__}.{len(self._parts)}")
+        function.linkage = "internal"
+        function.attributes.add("alwaysinline")
+        return signature, function
 
-        class Template(AbstractTemplate):  # type: ignore[misc]  # numba has no types
-            key = part
-
-            def generic(self, args: Any, kws: Any) -> Any:
-                translation._include(part)
-                return _signature(part)
-
-            def get_impl_key(self, sig: Any) -> Any:
-                return translation._parts[part].key
-
-        return Template
-
-    def _include(self, part: Part) -> _Translated:
-        """Translate a function, unless it is there, and note that the one under way calls it."""
-        found = self._kept(part)
-        if found is None:
-            assert isinstance(part, FunctionType), part
-            self._calling.append({})
-            found = self._translator.translated_now(part, self._names(part), self._calling[-1])
-            self._calling.pop()
-            self._translator.translated[part].append(found)
-            self._parts[part] = found
-        if self._calling:
-            self._calling[-1][part] = found
-        return found
-
-    def _names(self, part: FunctionType) -> dict[str, Any]:
-        return {**part.__globals__, **self._specialization}
-
-    def _kept(self, part: Part) -> _Translated | None:
-        """The part as it was translated for this loop or another one, if all its names have the same values."""
-        if part not in self._parts:
-            for each in self._translator.translated.get(part, ()):
-                assert isinstance(part, FunctionType), part
-                if each.has_read(part, self._names(part)) and all(
-                    self._kept(called) is known for called, known in each.called.items()
-                ):
-                    self._parts[part] = each
-                    break
-        return self._parts.get(part)
-
-    def exported(self, loop: Part, name: str) -> str:
-        """LLVM IR of the loop and all that it calls, and the function that others see; all else is the module's own."""
-        made = self._include(loop)
-        target, library = self._translator.target, self._translator.library
-        module = library.create_ir_module(name)
-        description = made.description
-        takes = [_WORD] * len(description.argtypes)
-        kernel = ir.Function(module, ir.FunctionType(_WORD, takes), symbol(name))
-        builder = ir.IRBuilder(kernel.append_basic_block())
-        callee = target.declare_function(module, description)
-        _, result = target.call_conv.call_function(
-            builder, callee, description.restype, description.argtypes, kernel.args
-        )
-        builder.ret(result)
-        reached: dict[_Translated, None] = {made: None}
-        _reach(made, reached)
-        texts = {symbol(name): str(kernel)}
-        defined = {each.description.llvm_func_name for each in reached}
-        for each in reached:
-            own = each.description.llvm_func_name
-            texts |= {key: text for key, text in each.texts.items() if key == own or key not in defined}
-        # The module of no part has the target and all metadata.
-        return "\n".join([str(library.whole), *texts.values()])
+    def names(self, part: FunctionType) -> dict[str, Any]:
+        """The values of the names that a part reads and does not assign."""
+        cells = zip(part.__code__.co_freevars, part.__closure__ or (), strict=True)
+        return {**part.__globals__, **{name: cell.cell_contents for name, cell in cells}, **self._specialization}
 
 
-def _reach(made: _Translated, reached: dict[_Translated, None]) -> None:
-    for each in made.called.values():
-        if each not in reached:
-            reached[each] = None
-            _reach(each, reached)
+class _Body:
+    """The body of one function while it is translated."""
+
+    def __init__(self, translation: _Translation, part: FunctionType, signature: _Signature, function: Any) -> None:
+        self._translation = translation
+        self._signature = signature
+        self._names = translation.names(part)
+        self._tree = syntax_of(part)
+        self._path = part.__code__.co_filename
+        self._assigned = _names_assigned(self._tree)
+        self._entry = function.append_basic_block()
+        self._builder = ir.IRBuilder(function.append_basic_block())
+        self._loops: list[tuple[Any, Any]] = []
+        self._variables: dict[str, tuple[Any, LoopValue]] = {}
+        self._constants: dict[str, LoopValue] = {}
+        with self._builder.goto_block(self._entry):
+            self._builder.branch(self._builder.function.blocks[1])
+        for name, struct, argument in zip(signature.names, signature.takes, function.args, strict=True):
+            if name in self._assigned:
+                self._assign(name, LoopValue(argument, struct))
+            else:
+                self._constants[name] = LoopValue(argument, struct)
+
+    def translate(self) -> None:
+        """Translate all of it."""
+        self._statements(self._tree.body)
+        if not self._builder.block.is_terminated:
+            # Of a function with a result, only code that is never reached ends here.
+            self._builder.ret_void() if self._signature.gives_nothing else self._builder.ret(WORD(0))
+
+    def _statements(self, statements: list[ast.stmt]) -> None:
+        for each in statements:
+            if self._builder.block.is_terminated:
+                return
+            try:
+                self._statement(each)
+            except TypeError as error:
+                # Of statements in statements, the innermost adds its line.
+                if not hasattr(error, "__notes__"):
+                    error.add_note(f"{self._path}:{each.lineno}: {ast.unparse(each).splitlines()[0]}")
+                raise
+
+    def _statement(self, statement: ast.stmt) -> None:
+        match statement:
+            case ast.Assign(targets, value):
+                self._assignment(targets, value)
+            case ast.AugAssign(target, operation, value):
+                self._update(target, type(operation), value)
+            case ast.Expr(ast.Constant()) | ast.Pass():
+                pass
+            case ast.Expr(value):
+                self._value(value, may_be_nothing=True)
+            case ast.Return(value):
+                self._return(value)
+            case ast.If(test, body, otherwise):
+                self._if(test, body, otherwise)
+            case ast.While(test, body, []):
+                self._while(test, body)
+            case ast.For(ast.Name(name), ast.Call(ast.Name("range"), bounds, []), body, []):
+                self._for(name, bounds, body)
+            case ast.Break():
+                self._builder.branch(self._loops[-1][1])
+            case ast.Continue():
+                self._builder.branch(self._loops[-1][0])
+            case _:
+                raise TypeError("a loop has no such statement")
+
+    def _assignment(self, targets: list[ast.expr], value: ast.expr) -> None:
+        if isinstance(value, ast.Tuple):
+            values = [self._value(each) for each in value.elts]
+            for target in targets:
+                if not isinstance(target, ast.Tuple) or len(target.elts) != len(values):
+                    raise TypeError("a loop has no tuples")
+                for each, word in zip(target.elts, values, strict=True):
+                    self._store(each, word)
+            return
+        word = self._value(value)
+        for target in targets:
+            self._store(target, word)
+
+    def _store(self, target: ast.expr, value: LoopValue) -> None:
+        match target:
+            case ast.Name(name):
+                self._assign(name, value)
+            case ast.Attribute(owner, name):
+                self._value(owner).write(self._builder, name, value)
+            case _:
+                raise TypeError("a loop does not assign that")
+
+    def _assign(self, name: str, value: LoopValue) -> None:
+        if name not in self._variables:
+            with self._builder.goto_entry_block():
+                self._variables[name] = self._builder.alloca(WORD), LoopValue(0, value.struct, value.offset)
+        place, kind = self._variables[name]
+        if (kind.struct, kind.offset) != (value.struct, value.offset):
+            value = value.converted(self._builder, kind.struct)
+        word = constant(value.word) if isinstance(value.word, int) else value.word
+        self._builder.store(word, place)
+
+    def _update(self, target: ast.expr, kind: type[ast.operator], value: ast.expr) -> None:
+        if isinstance(target, ast.Attribute):
+            owner = self._value(target.value)
+            before = owner.read(self._builder, target.attr)
+            owner.write(self._builder, target.attr, self._binary(kind, before, self._value(value)))
+        else:
+            before = self._value(_loaded(target))
+            self._store(target, self._binary(kind, before, self._value(value)))
+
+    def _return(self, value: ast.expr | None) -> None:
+        if value is None or self._signature.gives_nothing:
+            if value is not None or not self._signature.gives_nothing:
+                raise TypeError("the annotation says that the result is another")
+            self._builder.ret_void()
+        else:
+            given = self._value(value).converted(self._builder, self._signature.gives)
+            self._builder.ret(given.emitted(self._builder))
+
+    def _if(self, test: ast.expr, body: list[ast.stmt], otherwise: list[ast.stmt]) -> None:
+        condition = self._condition(test)
+        if isinstance(condition, bool):
+            self._statements(body if condition else otherwise)
+            return
+        then, end = self._block(), self._block()
+        beside = self._block() if otherwise else end
+        self._builder.cbranch(condition, then, beside)
+        self._branch(then, body, end)
+        if otherwise:
+            self._branch(beside, otherwise, end)
+        self._builder.position_at_end(end)
+        if not _is_entered(end):
+            # Both branches end otherwise. A block needs an end, and LLVM removes this one.
+            self._builder.branch(end)
+
+    def _branch(self, block: Any, body: list[ast.stmt], end: Any) -> None:
+        self._builder.position_at_end(block)
+        self._statements(body)
+        self._go(end)
+
+    def _go(self, block: Any) -> None:
+        if not self._builder.block.is_terminated:
+            self._builder.branch(block)
+
+    def _while(self, test: ast.expr, body: list[ast.stmt]) -> None:
+        again, inside, end = self._block(), self._block(), self._block()
+        self._builder.branch(again)
+        self._builder.position_at_end(again)
+        condition = self._condition(test)
+        if isinstance(condition, bool):
+            self._builder.branch(inside if condition else end)
+        else:
+            self._builder.cbranch(condition, inside, end)
+        self._round(inside, body, again, end)
+        self._builder.position_at_end(end)
+
+    def _round(self, block: Any, body: list[ast.stmt], again: Any, end: Any) -> None:
+        self._loops.append((again, end))
+        self._branch(block, body, again)
+        self._loops.pop()
+
+    def _for(self, name: str, bounds: list[ast.expr], body: list[ast.stmt]) -> None:
+        start, stop, step = self._range(bounds)
+        with self._builder.goto_entry_block():
+            counter = self._builder.alloca(WORD)
+        self._builder.store(start, counter)
+        again, inside, further, end = (self._block() for _ in range(4))
+        self._builder.branch(again)
+        self._builder.position_at_end(again)
+        number = self._builder.load(counter)
+        self._builder.cbranch(self._goes_on(number, stop, step), inside, end)
+        self._builder.position_at_end(inside)
+        self._assign(name, LoopValue(number))
+        self._round(inside, body, further, end)
+        self._builder.position_at_end(further)
+        self._builder.store(self._builder.add(number, step), counter)
+        self._builder.branch(again)
+        self._builder.position_at_end(end)
+
+    def _goes_on(self, number: Any, stop: Any, step: Any) -> Any:
+        """A bit: a number is before the end of its range. A step of 0 ends a range at once."""
+        builder, zero = self._builder, WORD(0)
+        falls = builder.and_(builder.icmp_signed("<", step, zero), builder.icmp_signed(">", number, stop))
+        return builder.select(builder.icmp_signed(">", step, zero), builder.icmp_signed("<", number, stop), falls)
+
+    def _range(self, bounds: list[ast.expr]) -> tuple[Any, Any, Any]:
+        """The start, the stop and the step of a range."""
+        words = [self._word(bound) for bound in bounds]
+        if len(words) == 1:
+            return WORD(0), words[0], WORD(1)
+        return words[0], words[1], words[2] if len(words) == 3 else WORD(1)
+
+    def _block(self) -> Any:
+        return self._builder.append_basic_block()
+
+    def _word(self, node: ast.expr) -> Any:
+        return self._value(node).emitted(self._builder)
+
+    def _value(self, node: ast.expr, *, may_be_nothing: bool = False) -> LoopValue:
+        known = self._static(node)
+        if isinstance(known, int):
+            return LoopValue(int(known))
+        match node:
+            case ast.Name(name) if name in self._constants:
+                return self._constants[name]
+            case ast.Name(name) if name in self._variables:
+                place, kind = self._variables[name]
+                return LoopValue(self._builder.load(place), kind.struct, kind.offset)
+            case ast.Attribute(owner, name):
+                return self._value(owner).read(self._builder, name)
+            case ast.BinOp(left, operation, right):
+                return self._binary(type(operation), self._value(left), self._value(right))
+            case ast.UnaryOp(ast.USub() | ast.Invert() as operation, operand):
+                return LoopValue(emit_unary(self._builder, type(operation), self._word(operand)))
+            case ast.IfExp(test, body, otherwise):
+                return self._choice(test, body, otherwise)
+            case ast.Compare() | ast.UnaryOp(ast.Not()) | ast.BoolOp() if _is_condition(node):
+                return self._bit(self._condition(node))
+            case ast.Call(function, arguments, []):
+                return self._call(self._static(function), arguments, may_be_nothing=may_be_nothing)
+        raise TypeError(f"a loop has no such expression: {ast.unparse(node)}")
+
+    def _bit(self, condition: Any) -> LoopValue:
+        """A condition as a word, 0 or 1."""
+        return LoopValue(int(condition) if isinstance(condition, bool) else self._builder.zext(condition, WORD))
+
+    def _binary(self, kind: type[ast.operator], left: LoopValue, right: LoopValue) -> LoopValue:
+        return LoopValue(emit_binary(self._builder, kind, left.emitted(self._builder), right.emitted(self._builder)))
+
+    def _choice(self, test: ast.expr, body: ast.expr, otherwise: ast.expr) -> LoopValue:
+        condition = self._condition(test)
+        if isinstance(condition, bool):
+            return self._value(body if condition else otherwise)
+        if all(isinstance(self._static(each), int) for each in (body, otherwise)):
+            first, second = self._word(body), self._word(otherwise)
+            return LoopValue(self._builder.select(condition, first, second))
+        then, beside, end = (self._block() for _ in range(3))
+        self._builder.cbranch(condition, then, beside)
+        arms = []
+        for block, each in ((then, body), (beside, otherwise)):
+            self._builder.position_at_end(block)
+            value = self._value(each)
+            arms.append((value.emitted(self._builder), self._builder.block, value.struct))
+            self._builder.branch(end)
+        self._builder.position_at_end(end)
+        phi = self._builder.phi(WORD)
+        for word, block, _ in arms:
+            phi.add_incoming(word, block)
+        return LoopValue(phi, arms[0][2] if arms[0][2] is arms[1][2] else None)
+
+    def _condition(self, node: ast.expr) -> Any:
+        """A condition: a bit of LLVM's, or whether it holds if that is known now."""
+        known = self._static(node)
+        if isinstance(known, int):
+            return bool(known)
+        match node:
+            case ast.Compare(left, operations, others) if all(type(each) in SIGNS for each in operations):
+                return self._compared(self._word(left), operations, others)
+            case ast.BoolOp(operation, values):
+                return self._connected(isinstance(operation, ast.And), values)
+            case ast.UnaryOp(ast.Not(), operand):
+                condition = self._condition(operand)
+                return not condition if isinstance(condition, bool) else self._builder.not_(condition)
+            case ast.Compare():
+                raise TypeError(f"a loop has no such comparison: {ast.unparse(node)}")
+        return self._builder.icmp_signed("!=", self._word(node), WORD(0))
+
+    def _connected(self, is_and: bool, values: list[ast.expr]) -> Any:
+        """Conditions connected by `and` or `or`: one is evaluated only if those before it do not decide."""
+        first, *others = values
+        condition = self._condition(first)
+        if not others:
+            return condition
+        if isinstance(condition, bool):
+            return self._connected(is_and, others) if condition is is_and else condition
+        return self._joined(is_and, condition, lambda: self._connected(is_and, others))
+
+    def _compared(self, word: Any, operations: list[ast.cmpop], others: list[ast.expr]) -> Any:
+        """Comparisons in a chain: each word is evaluated once, and only if the comparison before it holds."""
+        second = self._word(others[0])
+        holds = self._builder.icmp_signed(SIGNS[type(operations[0])], word, second)
+        if len(others) == 1:
+            return holds
+        return self._joined(True, holds, lambda: self._compared(second, operations[1:], others[1:]))
+
+    def _joined(self, is_and: bool, condition: Any, further: Callable[[], Any]) -> Any:
+        """A condition and another one, which is evaluated only if the first does not decide."""
+        more, end = self._block(), self._block()
+        before = self._builder.block
+        self._builder.cbranch(condition, *((more, end) if is_and else (end, more)))
+        self._builder.position_at_end(more)
+        rest = further()
+        rest = _BIT(int(rest)) if isinstance(rest, bool) else rest
+        behind = self._builder.block
+        self._builder.branch(end)
+        self._builder.position_at_end(end)
+        phi = self._builder.phi(_BIT)
+        phi.add_incoming(_BIT(int(not is_and)), before)
+        phi.add_incoming(rest, behind)
+        return phi
+
+    def _call(self, called: Any, given: list[ast.expr], *, may_be_nothing: bool) -> LoopValue:
+        if isinstance(called, type) and issubclass(called, Struct):
+            return LoopValue(self._word(*given), called)
+        if isinstance(called, NewType):
+            return LoopValue(self._word(*given))
+        if isinstance(called, LoopIntrinsic):
+            words = [self._word(each) for each in given]
+            if len(words) != called.arity:
+                raise TypeError("the intrinsic has another number of arguments")
+            result = called.emit(self._builder, *words)
+            return LoopValue(WORD(0) if result is None else result)
+        if called in (min, max):
+            left, right = (self._word(each) for each in given)
+            is_left = self._builder.icmp_signed("<" if called is min else ">", left, right)
+            return LoopValue(self._builder.select(is_left, left, right))
+        if not (callable(called) and called in parts):
+            raise TypeError("a loop calls no such function")
+        signature, function = self._translation.part(called)
+        values = [self._value(each) for each in given]
+        if signature.gives_nothing and not may_be_nothing:
+            raise TypeError("the part has no result")
+        words = [
+            value.converted(self._builder, struct).emitted(self._builder)
+            for value, struct in zip(values, signature.takes, strict=True)
+        ]
+        return LoopValue(self._builder.call(function, words), signature.gives)
+
+    def _static(self, node: ast.expr) -> Any:
+        """The value of an expression if it is known now: a number, or what a name or a field of a class means."""
+        match node:
+            case ast.Constant(int() as number):
+                return number
+            case ast.Name(name) if name not in self._assigned and name not in self._constants:
+                return self._names.get(name, getattr(builtins, name, _UNKNOWN))
+            case ast.Attribute(owner, name):
+                known = self._static(owner)
+                if isinstance(known, ModuleType) or (isinstance(known, type) and issubclass(known, Struct)):
+                    return getattr(known, name)
+            case ast.BinOp(left, operation, right):
+                numbers = self._static(left), self._static(right)
+                if type(operation) in STATIC_BINARY and all(isinstance(number, int) for number in numbers):
+                    return STATIC_BINARY[type(operation)](*numbers)
+            case ast.UnaryOp(operation, operand):
+                number = self._static(operand)
+                if type(operation) in STATIC_UNARY and isinstance(number, int):
+                    return STATIC_UNARY[type(operation)](number)
+            case ast.Compare(left, [operation], [right]):
+                numbers = self._static(left), self._static(right)
+                if type(operation) in STATIC_COMPARE and all(isinstance(number, int) for number in numbers):
+                    return STATIC_COMPARE[type(operation)](*numbers)
+        return _UNKNOWN
 
 
-def _read(part: FunctionType, names: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of the global names that a part reads, and of the names that it may read in modules."""
-    read = {name: names[name] for name in _global_names(part.__code__) if name in names}
-    of_modules = {
-        f"{place}.{name}": vars(module)[name]
-        for place, module in read.items()
-        if isinstance(module, ModuleType)
-        for name in part.__code__.co_names
-        if name in vars(module)
-    }
-    return read | of_modules
+def _is_condition(node: ast.expr) -> bool:
+    """Return whether an expression is true or false, and not a word that counts as one of them."""
+    match node:
+        case ast.BoolOp(_, values):
+            return all(map(_is_condition, values))
+        case ast.UnaryOp(operation, _):
+            return isinstance(operation, ast.Not)
+    return isinstance(node, ast.Compare)
 
 
-@cache
-def _global_names(code: CodeType) -> frozenset[str]:
-    return frozenset(each.argval for each in dis.get_instructions(code) if each.opname == "LOAD_GLOBAL")
-
-
-def _is_same(now: Mapping[str, Any], then: Mapping[str, Any]) -> bool:
-    """Return whether all names have the same values: the same objects, or equal numbers."""
-    return now.keys() == then.keys() and all(
-        value is then[name] or (type(value) is int and type(then[name]) is int and value == then[name])
-        for name, value in now.items()
+def _names_assigned(tree: ast.FunctionDef) -> frozenset[str]:
+    return frozenset(
+        node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     )
 
 
-def _signature(part: Part) -> Any:
-    """The types of the arguments and result of a part: words and structs, or nothing."""
-    assert isinstance(part, FunctionType), part
-    annotations = inspect.get_annotations(part, eval_str=True)
-    names = part.__code__.co_varnames[: part.__code__.co_argcount]
-    return signature(type_of(annotations["return"]), *[type_of(annotations[name]) for name in names])
+def _loaded(target: ast.expr) -> ast.expr:
+    """The name that an assignment names, to be read."""
+    assert isinstance(target, ast.Name), ast.unparse(target)
+    return ast.copy_location(ast.Name(target.id, ast.Load()), target)
+
+
+def _is_entered(block: Any) -> bool:
+    """Return whether a branch leads to a block."""
+    return any(block in each.terminator.operands for each in block.function.blocks if each.terminator is not None)

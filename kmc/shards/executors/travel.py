@@ -1,4 +1,4 @@
-"""The data that another process needs for the tasks of a sharded search: bytes, and no compiler, sources or numba."""
+"""The data that another process needs for the tasks of a sharded search: bytes, and no compiler and no sources."""
 
 from __future__ import annotations
 

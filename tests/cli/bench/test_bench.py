@@ -60,7 +60,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 @pytest.mark.slow
 def test_a_file_tells_machine_commit_command_and_load(measured: dict[str, Any]) -> None:
     assert measured["command"][:4] == ["kmc", "bench", "two_phase_commit", "four"]
-    assert {"cpu", "cores", "memory_bytes", "system", "python", "numba"} <= set(measured["machine"])
+    assert {"cpu", "cores", "memory_bytes", "system", "python", "llvmlite"} <= set(measured["machine"])
     assert {"date", "commit", "load_before", "load_after", "digest", "states_asked"} <= set(measured)
 
 

@@ -1,6 +1,7 @@
-"""Loops assign at most three names at once, and no constants: else Python makes a tuple, which is not translated.
+"""Loops assign at most three names at once, and no constants: else Python makes a tuple, which numba does not
+translate.
 
-A process that has imported more of numba translates such a loop too, so that no test of its answers fails.
+kmc's own translation has no such bound. Tests compare its loops with numba's, so both need to translate them.
 """
 
 from __future__ import annotations

@@ -221,6 +221,21 @@ def test_a_file_edited_after_it_was_imported_does_not_change_the_key(tmp_path: P
     assert ran.stdout == "0 True\n", ran.stderr
 
 
+LATE = """
+from kmc.engine.loops import compiled_loops, expand
+with open(expand.__file__, "w") as file:
+    print("work = 1", file=file)
+print(len(compiled_loops.seek_loop().compiled()) > 0)
+"""
+
+
+@pytest.mark.slow
+def test_a_loop_of_a_file_edited_after_it_was_imported_is_translated_as_it_was(tmp_path: Path) -> None:
+    copied_engine(tmp_path)
+    ran = subprocess.run([sys.executable, "-c", LATE], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ran.stdout == "True\n", ran.stderr
+
+
 def test_loops_of_one_file_have_keys_of_their_own() -> None:
     assert NativeLoop(doubling).key != NativeLoop(tripling).key
 
@@ -237,13 +252,13 @@ import sys
 from kmc.engine import check_model
 from kmc.engine.loops import compiled_loops
 compiled_loops.view_representatives_loop(compiled_loops.Specialization()).load()
-print("numba" in sys.modules)
+print("kmc.engine.native.translate" in sys.modules)
 """
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("own_cache")
-def test_kept_code_is_loaded_without_numba() -> None:
+def test_kept_code_is_loaded_without_the_translation() -> None:
     NativeLoop(expand.select_view_representatives).load()
     ran = subprocess.run([sys.executable, "-c", LOADED], capture_output=True, text=True, check=False)
     assert ran.stdout == "False\n", ran.stderr

@@ -56,7 +56,7 @@ def _optimised_later(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def compiled_at_once(model: Model) -> CompiledModel:
-    """A model as a search that begins at once has it, without loops: numba would compile them for seconds."""
+    """A model as a search that begins at once has it, without loops."""
     spec = compile_spec(model, at_once=True)
     return CompiledModel(model, spec, KernelTable.of(spec), 0.0)
 
