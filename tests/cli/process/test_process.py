@@ -81,6 +81,12 @@ def test_ctrl_c_before_the_program_is_loaded_gives_one_line(tmp_path: Path) -> N
     assert (ran.returncode, ran.stdout, ran.stderr) == (130, "", "Interrupted before there was a result.\n")
 
 
+def test_garbage_is_collected_seldom_from_the_first_import(tmp_path: Path) -> None:
+    (tmp_path / "click.py").write_text("import gc\nprint(gc.get_threshold()[0])\nraise SystemExit")
+    ran = run("check", COUNTER, cwd=tmp_path, extra={"PYTHONPATH": str(tmp_path)})
+    assert int(ran.stdout) > 10_000
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "status"),
