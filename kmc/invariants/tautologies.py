@@ -8,12 +8,14 @@ property with more than `CASES_MAX` cases, or one that reads a variable whose va
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 from itertools import islice, product
 from typing import Any
 
 from kmc.errors import KmcError
 from kmc.invariants.properties import Predicate
 from kmc.lang.admission import admitter
+from kmc.lang.assumed_range import forget_with_range
 from kmc.lang.domains import members
 from kmc.lang.maps import map_literal
 from kmc.lang.set_ranges import subsets
@@ -75,7 +77,7 @@ def tautology(prop: Predicate, types: Mapping[str, Type], states: int = 1) -> st
         except _Unread as unread:
             read[unread.read[1]] = None
             try:
-                values = list(islice(_values(types[unread.read[1]]), CASES_MAX + 1))
+                values = _first_values(types[unread.read[1]])
             except KmcError:
                 return None
             waiting += [{**known, unread.read: value} for value in values]
@@ -85,6 +87,18 @@ def tautology(prop: Predicate, types: Mapping[str, Type], states: int = 1) -> st
     if not read:
         return "it reads no variable, and is true of every state"
     return f"it is true whatever {_listing(list(read))} {'is' if len(read) == 1 else 'are'}"
+
+
+@lru_cache(maxsize=64)
+def _first_values(declared: Type) -> tuple[Any, ...]:
+    """The first values of a type, one more than `CASES_MAX` if there are so many; KmcError where they are not listed.
+
+    Most properties of a spec read the same few variables.
+    """
+    return tuple(islice(_values(declared), CASES_MAX + 1))
+
+
+forget_with_range(_first_values.cache_clear)
 
 
 def _values(declared: Type) -> Iterator[Any]:
