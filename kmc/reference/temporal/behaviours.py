@@ -69,6 +69,7 @@ class Behaviours:
         self._atoms: dict[tuple[int, int], bool] = {}
         self._enabled: dict[int, tuple[StepSet, dict[int, bool]]] = {}
         self._followed: dict[int, tuple[StepSet, dict[int, frozenset[int]]]] = {}
+        self._labels_from: dict[int, frozenset[int]] = {}
 
     @property
     def expanded(self) -> int:
@@ -118,7 +119,8 @@ class Behaviours:
                 # By identity: hashing a set of steps takes as long as the answer. The entry keeps the set alive.
                 enabled = self._enabled.setdefault(id(steps), (steps, {}))[1]
                 if index not in enabled:
-                    enabled[index] = any(self.has_step(steps, index, target) for target in self._steps[index])
+                    targets = self._steps[index] if self._may_take(steps, index) else ()
+                    enabled[index] = any(self.has_step(steps, index, target) for target in targets)
                 return enabled[index]
             case NotStates(negated):
                 return not self.has(negated, index)
@@ -133,9 +135,22 @@ class Behaviours:
         """Return the expanded states to which a behaviour can go from an expanded one by a step of a set."""
         followed = self._followed.setdefault(id(steps), (steps, {}))[1]
         if source not in followed:
-            targets = [target for target in self.successors(source) if target < self.expanded]
-            followed[source] = frozenset([target for target in targets if self.has_step(steps, source, target)])
+            targets = self.successors(source) if self._may_take(steps, source) else ()
+            expanded = [target for target in targets if target < self.expanded]
+            followed[source] = frozenset([target for target in expanded if self.has_step(steps, source, target)])
         return followed[source]
+
+    def _may_take(self, steps: StepSet, source: int) -> bool:
+        """Return False if no step of an expanded state has the label of a set: then none of them is in the set."""
+        match steps:
+            case Labelled(labels):
+                if source not in self._labels_from:
+                    self._labels_from[source] = frozenset[int]().union(*self._steps[source].values())
+                return not labels.isdisjoint(self._labels_from[source])
+            case AndSteps(parts):
+                return all(self._may_take(part, source) for part in parts)
+            case _:
+                return True
 
     def has_step(self, steps: StepSet, source: int, target: int) -> bool:
         """Whether a pair of states is in a set of steps."""
