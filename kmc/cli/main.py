@@ -24,7 +24,10 @@ def main() -> NoReturn:
             signal.signal(signum, _interrupt)
     try:
         # Imported here: click and rich take a tenth of a second, a command up to half a second.
-        from kmc.cli.program import cli
+        from kmc.process import uncollected
+
+        with uncollected():
+            from kmc.cli.program import cli
     except KeyboardInterrupt:
         print(INTERRUPTED, file=sys.stderr)
         sys.exit(ExitStatus.INTERRUPTED)

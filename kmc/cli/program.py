@@ -23,6 +23,7 @@ from kmc.cli.text.word_warnings import word_warnings
 from kmc.ending_signals import INTERRUPTED
 from kmc.error_text import error_lines, internal_error_lines, traceback_text
 from kmc.errors import CommandLineError, ExitStatus, KmcError, SystemFault, did_you_mean
+from kmc.process import uncollected
 
 GROUPS = {
     "Check": {
@@ -74,7 +75,8 @@ class Program(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module, name = COMMANDS[cmd_name][0].split(":")
-        command: click.Command = getattr(importlib.import_module(f"kmc.cli.commands.{module}"), name)
+        with uncollected():
+            command: click.Command = getattr(importlib.import_module(f"kmc.cli.commands.{module}"), name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -67,6 +67,7 @@ from kmc.cli.text.search_scale import scale_of
 from kmc.ending_signals import terminated_as_interrupted
 from kmc.error_text import error_lines, shown_path
 from kmc.errors import ModelError, SpecError, SystemFault
+from kmc.process import uncollected
 from kmc.shards.level.sharding import SHARDS_MAX
 
 if TYPE_CHECKING:
@@ -273,10 +274,11 @@ def _run(run: HeldRun) -> tuple[CheckReport, ResultFiles]:
         return check_module_as_asked(run.options, run.began)
     if run.options.engine == Engine.PYTHON.value:
         return _run_model(run)
-    # Imported here, because the modules of the native engine take a fifth of a second.
-    from kmc.engine.loops.background_compile import compiled_in_background
-    from kmc.engine.loops.compiled_loops import work_loop
-    from kmc.engine.native.specialization import Specialization
+    with uncollected():
+        # Imported here, because the modules of the native engine take a fifth of a second.
+        from kmc.engine.loops.background_compile import compiled_in_background
+        from kmc.engine.loops.compiled_loops import work_loop
+        from kmc.engine.native.specialization import Specialization
 
     # The options of most models; for others it starts again.
     wide = run.options.fingerprint_bits == "128"
@@ -287,9 +289,15 @@ def _run(run: HeldRun) -> tuple[CheckReport, ResultFiles]:
 def _run_model(run: HeldRun) -> tuple[CheckReport, ResultFiles]:
     options = run.options
     try:
-        chosen = choose_model(
-            options.spec, options.model, options.sets, options.deadlock, options.max_depth, options.abstraction_choice
-        )
+        with uncollected():
+            chosen = choose_model(
+                options.spec,
+                options.model,
+                options.sets,
+                options.deadlock,
+                options.max_depth,
+                options.abstraction_choice,
+            )
     except (SpecError, ModelError) as error:
         hint = folder_hint(options.spec)
         if hint is None:

@@ -102,6 +102,22 @@ def test_the_process_exits_with_the_status(words: list[str], status: int, tmp_pa
     assert run(*words, cwd=tmp_path).returncode == status
 
 
+COLLECTING = """
+import atexit, gc, sys
+atexit.register(lambda: print("collects" if gc.isenabled() else "does not collect"))
+from kmc.cli.main import main
+main()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", [["check", COUNTER, "smoke"], ["check", COUNTER, "nothing"], ["chekc"]])
+def test_a_command_collects_garbage_once_it_has_begun(words: list[str], tmp_path: Path) -> None:
+    command = [sys.executable, "-c", COLLECTING, *words]
+    ran = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False)
+    assert ran.stdout.splitlines()[-1] == "collects"
+
+
 @pytest.mark.slow
 def test_results_go_to_stdout_and_errors_to_stderr(tmp_path: Path, forking: ForkingProcess) -> None:
     right, wrong = (forking.run("check", COUNTER, *words, cwd=tmp_path) for words in (["--quiet"], ["nothing"]))
