@@ -38,12 +38,14 @@ UNROLL = 4
 class Call:
     """An inlined function: the label after it, and the value of each return.
 
-    If there is a function `then`, it emits what follows each return in its place.
+    If there is a function `then`, it emits what follows each return in its place. `is_action` says that it gives no
+    value, so that nothing is lost where control cannot reach its end.
     """
 
     label: str
     then: Yield | None = None
     returns: list[tuple[Draft, Value]] = field(default_factory=list)
+    is_action: bool = False
 
 
 class EachElement(Protocol):
@@ -95,7 +97,7 @@ class Lowering:
         """Lower an action: `return` and a failed `require` leave it."""
         inner = scope.child()
         inner.locals.update(arguments)
-        call = Call(self.code.fresh("action"))
+        call = Call(self.code.fresh("action"), is_action=True)
         self.calls.append(call)
         self.choice_label = call.label
         body = self.code.capture(lambda: self.run(body_of(node), inner))

@@ -304,7 +304,9 @@ def _are_messages(value: Value) -> bool:
 
 def _lazy_operation(low: Lowering, node: ast.BinOp, left: Value, right: Value) -> Value:
     if not is_collection(left) or not is_collection(right):
-        low.code.refuse(node, "this operator on these values")
+        is_of_classes = isinstance(left, Python) and isinstance(right, Python)
+        advice = "write isinstance(x, A) or isinstance(x, B)" if is_of_classes else None
+        low.code.refuse(node, "this operator on these values", advice)
     match node.op:
         case ast.BitOr():
             return SetOp("or", left, right)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 
+from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Break, Const
 from kmc.compiler.lowering.calls import bound_call
 from kmc.compiler.lowering.context import Lowering
 from kmc.compiler.lowering.iteration import each
 from kmc.compiler.values.code import Draft, Origin
 from kmc.compiler.values.scope import Scope
-from kmc.compiler.values.value import Closure, Value
+from kmc.compiler.values.value import Bool, Closure, Value
 from kmc.lang.tree import operation_of
 
 
@@ -37,6 +38,8 @@ def _statement(low: Lowering, node: ast.stmt, scope: Scope) -> bool:
             low.on_yield(low, low.evaluate(value, scope), node)
         case ast.Expr(value=ast.YieldFrom(value=ast.Call() as call)) if low.on_yield is not None:
             _delegate(low, call, scope)
+        case ast.Expr(value=ast.Call(func=ast.Name(id="require")) as call):
+            return low.evaluate(call, scope) != Bool(x.ZERO) or not low.calls[-1].is_action
         case ast.Expr(value=ast.Call() as call):
             low.evaluate(call, scope)
         case ast.For():

@@ -130,9 +130,10 @@ def _length(low: Lowering, given: Arguments, node: ast.Call) -> Value:
 
 
 def _require(low: Lowering, given: Arguments, node: ast.Call) -> Value:
-    failed = x.negate(low.truth(given.first, node))
-    low.code.branch(failed, [Break(low.choice_label)])
-    return Bool(x.ONE)
+    """1, or 0 where the condition is known to be false, so that nothing after it is reached."""
+    condition = low.truth(given.first, node)
+    low.code.branch(x.negate(condition), [Break(low.choice_label)])
+    return Bool(x.ZERO if condition == x.ZERO else x.ONE)
 
 
 def _ways(low: Lowering, given: Arguments, node: ast.Call) -> Value:

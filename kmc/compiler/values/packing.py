@@ -22,7 +22,7 @@ from kmc.compiler.values.value import (
     Sym,
     Value,
 )
-from kmc.compiler.values.value_types import is_alternative, is_collection_type
+from kmc.compiler.values.value_types import advice_on_field, is_alternative, is_collection_type
 from kmc.lang.domains import describe
 from kmc.lang.types import (
     BoolType,
@@ -106,7 +106,7 @@ def field(code: Code, value: Value, name: str, node: Origin) -> Value:
     if isinstance(value.type, RecordType) and len(value.type.cls.shapes) == 1:
         cls = value.type.cls.shapes[0]
         if name not in cls.fields:
-            code.refuse(node, f"field '{name}', which {cls.__name__} does not have", "check the spelling")
+            code.refuse(node, f"field '{name}', which {cls.__name__} does not have", advice_on_field(cls, name))
         return part(value, record_layout(cls).fields[name], cls.fields[name])
     return _union_field(code, value, name, node)
 

@@ -26,6 +26,7 @@ from kmc.lang.types import (
     IntType,
     MapType,
     PairType,
+    RecordMeta,
     RecordType,
     SeqType,
     SetType,
@@ -209,3 +210,10 @@ def is_within(kind: Type, declared: Type) -> bool:
 
 def _kinds(declared: Type) -> list[Type]:
     return list(expanded(declared)) if isinstance(declared, UnionType | RecordType) else [declared]
+
+
+def advice_on_field(cls: RecordMeta, name: str) -> str:
+    """The advice for a field that a record class lacks, and perhaps another shape of its type has."""
+    shapes = (shape for base in cls.__mro__[1:] if isinstance(base, RecordMeta) for shape in base.shapes)
+    having = next((shape for shape in shapes if name in shape.fields), None)
+    return "check the spelling" if having is None else f"test if isinstance(x, {having.__name__}) first"
