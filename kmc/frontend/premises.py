@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 from kmc.frontend.rewrite import rewritten
 from kmc.invariants.properties import Invariant, InvariantPremise
-from kmc.lang.tree import MADE, body_of, definition_of, parameters, placed_like, yields
+from kmc.lang.tree import MADE, body_of, definition_of, names_in, parameters, placed_like, yields
 from kmc.spec.places import span_of
 
 DEPTH_MAX = 8
@@ -91,6 +91,7 @@ class _Reader:
         self._path = function.__code__.co_filename
         self._calls: dict[str, Any] = {}
         self._locals: set[str] = set()
+        self._variable: set[str] = set()
 
     def functions(self, above: tuple[int, ...]) -> Iterator[tuple[_Site, Callable[..., bool]]]:
         """The premises, each with the function that says whether it is evaluated and true."""
@@ -99,6 +100,7 @@ class _Reader:
             return
         names = (node for node in ast.walk(definition) if isinstance(node, ast.Name))
         self._locals = {*(node.id for node in names if isinstance(node.ctx, ast.Store)), *parameters(definition.args)}
+        self._variable = _variable_names(definition)
         for site, body in self._in_body(body_of(definition), above):
             yield site, _function_of(self._function, _with_body(definition, body), self._calls)
 
@@ -106,9 +108,7 @@ class _Reader:
         return _Site(next(self._numbers), above, place, text, self._path)
 
     def _reads_locals(self, *nodes: ast.AST) -> bool:
-        return any(
-            isinstance(inner, ast.Name) and inner.id in self._locals for node in nodes for inner in ast.walk(node)
-        )
+        return any(not self._locals.isdisjoint(names_in(node)) for node in nodes)
 
     def _in_body(self, body: Sequence[ast.stmt], above: tuple[int, ...]) -> Iterator[_ReachedInBody]:
         """The premises in statements, up to the first loop, which a function of a state has only inside helpers."""
@@ -192,7 +192,7 @@ class _Reader:
     def _in_quantifier(self, each: ast.GeneratorExp, above: tuple[int, ...], *, of_all: bool) -> Iterator[_Reached]:
         """`all(q for x in S if p)`: the premise is that some `x` in `S` satisfies `p`."""
         conditions = [condition for generator in each.generators for condition in generator.ifs]
-        collections = [generator for generator in each.generators if self._reads_locals(generator.iter)]
+        collections = [g for g in each.generators if not self._variable.isdisjoint(names_in(g.iter))]
         if of_all and (conditions or collections):
             site = self._site(conditions[0] if conditions else collections[0].iter, _quantified_text(each), above)
             yield site, _any(_constant(True, each), each)
@@ -210,6 +210,27 @@ class _Reader:
             self._calls[name] = made
             reached = placed_like(ast.Call(_name(name, call.func), call.args, call.keywords), call)
             yield site, reached
+
+
+def _variable_names(definition: ast.FunctionDef) -> set[str]:
+    """The names of a function whose values may depend on its parameters: the others have constant values."""
+    bound: list[tuple[ast.AST, ast.AST]] = []
+    for node in ast.walk(definition):
+        match node:
+            case ast.comprehension(target=target, iter=value) | ast.For(target=target, iter=value):
+                bound.append((target, value))
+            case ast.Assign(targets=targets, value=value):
+                bound += [(target, value) for target in targets]
+            case ast.AnnAssign(target=target, value=ast.expr() as value) | ast.AugAssign(target=target, value=value):
+                bound.append((target, value))
+    variable = {node.name for node in ast.walk(definition) if isinstance(node, ast.FunctionDef)}
+    variable |= set(parameters(definition.args))
+    before = -1
+    while before < len(variable):
+        before = len(variable)
+        depending = [target for target, value in bound if not variable.isdisjoint(names_in(value))]
+        variable.update(name for target in depending for name in names_in(target))
+    return variable
 
 
 def _function_of(function: FunctionType, made: ast.FunctionDef, calls: dict[str, Any]) -> Callable[..., bool]:
