@@ -16,8 +16,9 @@ from kmc.compiler.lowering.map_literals import as_list
 from kmc.compiler.lowering.map_operations import subscript
 from kmc.compiler.lowering.membership import may_be, member, same, subset
 from kmc.compiler.lowering.sequences import between, is_sequence, joined, position
+from kmc.compiler.lowering.union_fields import field_of
 from kmc.compiler.values.code import Origin, flat
-from kmc.compiler.values.packing import collection, field, is_none, pack
+from kmc.compiler.values.packing import collection, is_none, pack
 from kmc.compiler.values.scope import Scope, python_value
 from kmc.compiler.values.value import (
     Bool,
@@ -110,7 +111,7 @@ def _attribute(low: Lowering, node: ast.Attribute, scope: Scope) -> Value:
         if not hasattr(owner.object, node.attr):
             low.code.refuse(node, f"'{node.attr}' of {owner.object!r}")
         return python_value(getattr(owner.object, node.attr))
-    return field(low.code, owner, node.attr, node)
+    return field_of(low, owner, node.attr, node)
 
 
 def _compare(low: Lowering, node: ast.Compare, scope: Scope) -> Value:

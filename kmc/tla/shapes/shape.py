@@ -9,7 +9,7 @@ equal tuples are of one class, whatever was known of their items where they were
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import TypeAlias
 
@@ -241,6 +241,33 @@ class RecordTable:
             known[name] = join(known.get(name, NOTHING), shape)
         return RecordShape(frozenset((key,)))
 
+    def grow(self, key: RecordKey, values: Iterable[Shape]) -> RecordShape:
+        """Join the shapes of the fields of a record that an expression makes, as far as classes do not hold themselves.
+
+        A value that only such a class could hold was never observed: the search stops where one comes.
+        """
+        self.fields.setdefault(key, {})
+        for name, shape in zip(key.fields, values, strict=True):
+            self.grow_field(key, name, shape)
+        return RecordShape(frozenset((key,)))
+
+    def grow_field(self, key: RecordKey, name: str, shape: Shape) -> None:
+        """Join the shape of a field, as `grow` does."""
+        before = self.fields[key].get(name, NOTHING)
+        if join(before, shape) != before:
+            self.fields[key][name] = join(before, self.not_holding(key, shape))
+
+    def not_holding(self, key: RecordKey, shape: Shape) -> Shape:
+        """Return a shape without the classes whose records may hold a record of a class."""
+        holders, found = {key}, True
+        while found:
+            found = False
+            for other, fields in self.fields.items():
+                if other not in holders and any(holders & classes_in(one) for one in fields.values()):
+                    holders.add(other)
+                    found = True
+        return _without(shape, holders)
+
     def item_shapes(self, length: int) -> list[Shape]:
         """Return what is known of the items of the tuples of a length."""
         key = tuple_key(length)
@@ -255,3 +282,40 @@ class RecordTable:
     def field_of(self, shape: RecordShape, name: str) -> Shape:
         """Return the shape of a field in those classes that have it."""
         return join_all(self.fields[key][name] for key in shape.classes if name in key.fields)
+
+
+def classes_in(shape: Shape) -> frozenset[RecordKey]:
+    """Return the classes of the records in values of a shape, fields of records aside."""
+    found: set[RecordKey] = set()
+    for plain in alternatives_of(shape):
+        match plain:
+            case RecordShape(classes):
+                found |= classes
+            case SetShape(element) | SequenceShape(element):
+                found |= classes_in(element)
+            case MapShape(key, value):
+                found |= classes_in(key) | classes_in(value)
+    return frozenset(found)
+
+
+def _without(shape: Shape, dropped: set[RecordKey]) -> Shape:
+    """Return a shape without records of some classes."""
+    if not dropped & classes_in(shape):
+        return shape
+    return join_all(_plain_without(plain, dropped) for plain in alternatives_of(shape))
+
+
+def _plain_without(plain: PlainShape, dropped: set[RecordKey]) -> Shape:
+    match plain:
+        case RecordShape(classes):
+            left = classes - dropped
+            return RecordShape(left) if left else NOTHING
+        case SetShape(element):
+            return SetShape(_without(element, dropped))
+        case SequenceShape():
+            items = tuple(_without(item, dropped) for item in plain.items)
+            return replace(plain, element=_without(plain.element, dropped), items=items)
+        case MapShape(key, value):
+            return replace(plain, key=_without(key, dropped), value=_without(value, dropped))
+        case _:
+            return plain

@@ -38,7 +38,7 @@ from kmc.tla.run.formulas import may_branch
 from kmc.tla.shapes.shape import join
 from kmc.tla.translate.iteration import choose, clauses_of
 from kmc.tla.translate.lazy import is_total
-from kmc.tla.translate.narrowing import guard, operand
+from kmc.tla.translate.narrowing import Found, guard_or_never, operand
 from kmc.tla.translate.recursion import is_recursive
 from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import (
@@ -275,7 +275,10 @@ class ActionWriter:
         self.t.assigned = assigned
         if isinstance(node, ConjunctionExpr):
             return self._conjuncts(node.items, scope, assigned, depth, rest)
-        test, found = guard(self.t, node, scope)
+        test, found = guard_or_never(self.t, node, scope)
+        if found is None:
+            self._write(depth, f"assert not ({test})", node.place)
+            return None
         with self.t.narrowed(found):
             if test == "True":
                 return rest(assigned, depth)
@@ -294,10 +297,9 @@ class ActionWriter:
         self.walk(items[0], scope, assigned, depth, others)
 
     def _if(self, node: IfExpr, scope: TranslationScope, assigned: Assigned, depth: int, rest: Continue) -> None:
-        test, found = guard(self.t, node.condition, scope)
+        test, found = guard_or_never(self.t, node.condition, scope)
         self._write(depth, f"if {test}:", node.place)
-        with self.t.narrowed(found):
-            self._branch(node.then, scope, assigned, depth, rest)
+        self._under(found, node.then, scope, assigned, depth, rest)
         self._write(depth, "else:", node.place)
         self._branch(node.otherwise, scope, assigned, depth, rest)
 
@@ -309,14 +311,28 @@ class ActionWriter:
         if len(self.lines) == before:
             self._write(depth + 1, "pass", node.place)
 
+    def _under(
+        self,
+        found: Found | None,
+        node: Expression,
+        scope: TranslationScope,
+        assigned: Assigned,
+        depth: int,
+        rest: Continue,
+    ) -> None:
+        """Write a branch with what its condition says; None is of a condition that is never true."""
+        if found is None:
+            return self._write(depth + 1, "assert False", node.place)
+        with self.t.narrowed(found):
+            self._branch(node, scope, assigned, depth, rest)
+
     def _case(self, node: CaseExpr, scope: TranslationScope, assigned: Assigned, depth: int, rest: Continue) -> None:
         word = "if"
         for condition, value in node.arms:
             self.t.assigned = assigned
-            test, found = guard(self.t, condition, scope)
+            test, found = guard_or_never(self.t, condition, scope)
             self._write(depth, f"{word} {test}:", condition.place)
-            with self.t.narrowed(found):
-                self._branch(value, scope, assigned, depth, rest)
+            self._under(found, value, scope, assigned, depth, rest)
             word = "elif"
         self._write(depth, "else:", node.place)
         if node.other is not None:
@@ -376,10 +392,9 @@ class ActionWriter:
     def _implication(
         self, node: BuiltinExpr, scope: TranslationScope, assigned: Assigned, depth: int, rest: Continue
     ) -> None:
-        test, found = guard(self.t, operand(node, 0), scope)
+        test, found = guard_or_never(self.t, operand(node, 0), scope)
         self._write(depth, f"if {test}:", node.place)
-        with self.t.narrowed(found):
-            self._branch(operand(node, 1), scope, assigned, depth, rest)
+        self._under(found, operand(node, 1), scope, assigned, depth, rest)
         self._write(depth, "else:", node.place)
         before = len(self.lines)
         rest(assigned, depth + 1)
@@ -455,45 +470,3 @@ class ActionWriter:
                 return [node.index]
             case _:
                 raise refusal("UNCHANGED of anything but variables", node.place)
-
-
-def write_action(t: Translation, node: Expression, scope: TranslationScope, depth: int) -> list[WrittenLine]:
-    """Write the body of an action: a choice that yields successors."""
-    t.reading = StateReading.ACTION
-    writer = ActionWriter(t)
-
-    def end(assigned: Assigned, depth: int) -> None:
-        missing = [name for index, name in enumerate(t.model.variables) if index not in assigned]
-        if missing:
-            # TLC stops at such a step, if there is one.
-            writer.lines.append(WrittenLine(depth, "assert False", node.place))
-            return
-        changes = [f"{t.fields[index]}={code.source}" for index, code in sorted(assigned.items()) if code is not None]
-        text = f"yield st.set({', '.join(changes)})" if changes else "yield st"
-        writer.lines.append(WrittenLine(depth, text, node.place))
-
-    try:
-        writer.walk(node, scope, {}, depth, end)
-    finally:
-        t.reading, t.assigned = StateReading.STATE, {}
-    return writer.lines
-
-
-def write_initial(t: Translation, conditions: tuple[Expression, ...], depth: int) -> list[WrittenLine]:
-    """Write the body of the initial states."""
-    t.reading = StateReading.INITIAL
-    writer = ActionWriter(t)
-    whole = ConjunctionExpr(place=conditions[0].place, items=conditions)
-
-    def end(assigned: Assigned, depth: int) -> None:
-        missing = [name for index, name in enumerate(t.model.variables) if index not in assigned]
-        if missing:
-            raise refusal(f"an initial predicate that does not give {', '.join(missing)} a value", whole.place)
-        values = [f"{t.fields[index]}={code.source}" for index, code in sorted(assigned.items()) if code is not None]
-        writer.lines.append(WrittenLine(depth, f"yield State({', '.join(values)})", whole.place))
-
-    try:
-        writer.walk(whole, TranslationScope(), {}, depth, end)
-    finally:
-        t.reading, t.assigned = StateReading.STATE, {}
-    return writer.lines

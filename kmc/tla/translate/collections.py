@@ -108,15 +108,17 @@ def filtered(t: Translation, node: SetFilterExpr, scope: TranslationScope, want:
     chosen = choose(t, node.range.domain, scope, node.range.bindings[0].name)
     if chosen is None:
         return EMPTY_SET
-    if not isinstance(chosen.entry, SpecLocal):
-        raise refusal("a set of tuples or records that is built by a filter", node.place)
-    local, inner = chosen.entry.code, scope.bind(((node.range.bindings[0], chosen.entry),))
+    inner = scope.bind(((node.range.bindings[0], chosen.entry),))
+    clauses = " ".join(clause.text for clause in chosen.clauses)
+    if not isinstance(chosen.entry, SpecLocal):  # a tuple or a record that is made of the elements of several sets
+        made = t.value(BoundExpr(place=node.place, binding=node.range.bindings[0]), inner)
+        return TypedSource(f"{{{made.source} {clauses} if {guard(t, node.condition, inner)[0]}}}", SetShape(made.shape))
+    local = chosen.entry.code
     condition, found = guard(t, node.condition, inner)
     base, base_scope = head(node.range.domain, scope)
     if _is_network(t, base, base_scope) and (want != NOTHING or local.source not in found):
         network = t.value(base, base_scope)
         return TypedSource(f"{network.source}.keep(lambda {local.source}: {condition})", network.shape, True)
-    clauses = " ".join(clause.text for clause in chosen.clauses)
     element = found.get(local.source, local.shape)
     return TypedSource(f"{{{local.source} {clauses} if {condition}}}", SetShape(element))
 

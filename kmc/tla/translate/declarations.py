@@ -123,9 +123,9 @@ class Declarer:
             self._is_tight = key in self._tight
             fields = [(name, self.annotation(shape)) for name, shape in self.t.records.fields[key].items()]
             self._is_tight = False
-            for other in self._mentioned(key):
-                write(other)
             base = bases.get(key)
+            for other in [*self._mentioned(key), *(self._mentioned_by_base(base) if base is not None else [])]:
+                write(other)
             shared = self._write_base(base, lines, written) if base is not None else {}
             parent = f"RecordBase{base}_" if base is not None else "Record"
             lines.extend(["", "", f"class {class_placeholder(self.t.records, key)}({parent}):"])
@@ -137,18 +137,23 @@ class Declarer:
         return lines
 
     def _write_base(self, index: int, lines: list[str], written: set[object]) -> dict[str, str]:
-        keys = sorted(self.t.bases[index], key=str)
-        names = set.intersection(*(set(key.fields) for key in keys))
-        self._is_tight = not self._tight.isdisjoint(keys)
-        shared = {
-            name: self.annotation(self.t.records.field_of(RecordShape(frozenset(keys)), name)) for name in sorted(names)
-        }
+        self._is_tight = not self._tight.isdisjoint(self.t.bases[index])
+        shared = {name: self.annotation(shape) for name, shape in self._shared(index).items()}
         self._is_tight = False
         if index not in written:
             written.add(index)
             lines.extend(["", "", f"class RecordBase{index}_(Record, abstract=True):"])
             lines.extend(f"    {field_name(name)}: {text}" for name, text in shared.items())
         return shared
+
+    def _shared(self, index: int) -> dict[str, Shape]:
+        """Return the fields that all classes of a base have, with all values that they have in any."""
+        keys = self.t.bases[index]
+        names = set.intersection(*(set(key.fields) for key in keys))
+        return {name: self.t.records.field_of(RecordShape(keys), name) for name in sorted(names)}
+
+    def _mentioned_by_base(self, index: int) -> list[RecordKey]:
+        return [other for shape in self._shared(index).values() for other in _classes_in(shape)]
 
     def _mentioned(self, key: RecordKey) -> list[RecordKey]:
         return [other for shape in self.t.records.fields[key].values() for other in _classes_in(shape)]

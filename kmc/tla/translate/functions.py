@@ -87,7 +87,9 @@ def tuple_(t: Translation, node: TupleExpr, scope: TranslationScope, want: Shape
     items = [t.value(item, scope, shape) for item, shape in zip(node.items, wants, strict=True)]
     code = record_source(t.records, tuple_key(len(items)), items)
     for item, written, known in zip(node.items, items, t.records.item_shapes(len(items)), strict=True):
-        if not fits(written.shape, known):
+        if not fits(written.shape, known) and not fits(
+            t.records.not_holding(tuple_key(len(items)), written.shape), known
+        ):
             raise refusal("a tuple in one place and a function in another, as an item of tuples", item.place)
     return code
 
@@ -112,7 +114,7 @@ def constructor(t: Translation, node: FunctionConstructorExpr, scope: Translatio
     if chosen is None:
         return TypedSource("{}", MapShape(NOTHING, NOTHING, frozenset()))
     if not isinstance(chosen.entry, SpecLocal):
-        raise refusal("a function on a set of tuples or records", node.place)
+        return _of_tuples(t, node, scope, want)
     key = chosen.entry.code
     value = t.value(
         node.body,
@@ -133,7 +135,7 @@ def _is_like_a_sequence(t: Translation, bound: BoundRange, scope: TranslationSco
 
 
 def _of_tuples(t: Translation, node: FunctionConstructorExpr, scope: TranslationScope, want: Shape) -> TypedSource:
-    r"""Translate `[x \in S, y \in T |-> e]` and `[<<x, y>> \in S |-> e]` to a map whose keys are tuples."""
+    r"""Translate a function on tuples, such as `[x \in S, y \in T |-> e]`, to a map whose keys are tuples."""
     if len(node.ranges) > 1 and any(bound.is_pattern for bound in node.ranges):
         # Its arguments are tuples that have tuples as items.
         raise refusal("a function with a tuple pattern beside another range", node.place)
@@ -142,7 +144,10 @@ def _of_tuples(t: Translation, node: FunctionConstructorExpr, scope: Translation
         return TypedSource("{}", MapShape(NOTHING, NOTHING, frozenset()))
     bindings = [binding for bound in node.ranges for binding in bound.bindings]
     reads = tuple(BoundExpr(place=node.place, binding=binding) for binding in bindings)
-    key = t.value(TupleExpr(place=node.place, items=reads), inside[0], RecordShape(frozenset()))
+    is_whole = len(bindings) == 1 and not node.ranges[0].is_pattern
+    key = t.value(reads[0] if is_whole else TupleExpr(reads, place=node.place), inside[0], RecordShape(frozenset()))
+    if not (isinstance(key.shape, RecordShape) and all(one.is_tuple for one in key.shape.classes)):
+        raise refusal("a function on a set of records", node.place)
     as_map = wanted(want, MapShape)
     value = t.value(node.body, inside[0], as_map.value if isinstance(as_map, MapShape) else NOTHING)
     sets = [bound.domain for bound in node.ranges for _ in (bound.bindings[:1] if bound.is_pattern else bound.bindings)]
@@ -298,6 +303,8 @@ def field_access(t: Translation, node: FieldAccessExpr, scope: TranslationScope,
     inner, inner_scope = head(node.record, scope)
     if isinstance(inner, RecordExpr):
         values = dict(inner.fields)
+        if node.field not in values:
+            return TypedSource("checked(0, False)", NOTHING)  # TLC stops here
         known = t.records.fields.get(RecordKey(tuple(sorted(values))), {}).get(node.field, NOTHING)
         return t.value(values[node.field], inner_scope, known if want == NOTHING else want)
     if isinstance(inner, ChooseExpr):

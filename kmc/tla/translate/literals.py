@@ -40,7 +40,7 @@ def wanted(want: Shape, kind: type[PlainShape]) -> PlainShape | None:
 
 def record_source(records: RecordTable, key: RecordKey, items: Sequence[TypedSource]) -> TypedSource:
     """Return a record of a class, in the order of its fields, and join the shapes of its fields."""
-    shape = records.add(key, [item.shape for item in items])
+    shape = records.grow(key, [item.shape for item in items])
     fields = ", ".join(f"{field_name(name)}={item.source}" for name, item in zip(key.fields, items, strict=True))
     return TypedSource(f"{class_placeholder(records, key)}({fields})", shape)
 

@@ -38,7 +38,7 @@ from kmc.tla.shapes.shape import (
 from kmc.tla.translate.comparable import are_incomparable, kind_of, may_be_incomparable
 from kmc.tla.translate.iteration import loops
 from kmc.tla.translate.membership import membership
-from kmc.tla.translate.narrowing import guard, operand
+from kmc.tla.translate.narrowing import guard, guard_or_never, operand
 from kmc.tla.translate.pointwise import points_of
 from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import Delayed, TranslationScope, TypedSource, head
@@ -58,7 +58,9 @@ def conjunction(t: Translation, node: ConjunctionExpr, scope: TranslationScope, 
 def _conjuncts(t: Translation, items: tuple[Expression, ...], scope: TranslationScope) -> list[str]:
     if not items:
         return []
-    test, found = guard(t, items[0], scope)
+    test, found = guard_or_never(t, items[0], scope)
+    if found is None:
+        return [test, *(["checked(False, False)"] if len(items) > 1 else [])]
     with t.narrowed(found):
         return [test, *_conjuncts(t, items[1:], scope)]
 
@@ -75,7 +77,9 @@ def _whole_guard(t: Translation, node: Expression, scope: TranslationScope) -> s
 
 def implication(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:
     """Translate `=>`; the conclusion is read with what the premise says."""
-    premise, found = guard(t, operand(node, 0), scope)
+    premise, found = guard_or_never(t, operand(node, 0), scope)
+    if found is None:
+        return truth(f"(not ({premise}) or checked(False, False))")
     with t.narrowed(found):
         return truth(f"(not ({premise}) or {t.source(operand(node, 1), scope)})")
 
@@ -131,7 +135,9 @@ def _in_each_operand(t: Translation, node: QuantifiedExpr, scope: TranslationSco
 
 def conditional(t: Translation, node: IfExpr, scope: TranslationScope, want: Shape) -> TypedSource:
     """Translate IF as a value."""
-    condition, found = guard(t, node.condition, scope)
+    condition, found = guard_or_never(t, node.condition, scope)
+    if found is None:
+        return _never(condition, t.value(node.otherwise, scope, want))
     with t.narrowed(found):
         then = t.value(node.then, scope, want)
     otherwise = t.value(node.otherwise, scope, join(want, then.shape) if want == NOTHING else want)
@@ -147,18 +153,26 @@ def either(condition: str, then: TypedSource, otherwise: TypedSource) -> TypedSo
     return TypedSource(source, join(then.shape, otherwise.shape), then.is_network or otherwise.is_network)
 
 
+def _never(condition: str, otherwise: TypedSource) -> TypedSource:
+    """Return a value whose other branch no state takes: its condition would need a class that does not exist."""
+    return replace(otherwise, source=f"checked({otherwise.source}, not ({condition}))")
+
+
 def case(t: Translation, node: CaseExpr, scope: TranslationScope, want: Shape) -> TypedSource:
     """Translate CASE as a value; without OTHER, the value of the last arm is defined only under its test."""
     if node.other is None:
         arms, (condition, value) = node.arms[:-1], node.arms[-1]
-        test, found = guard(t, condition, scope)
-        with t.narrowed(found):
+        test, classes = guard(t, condition, scope)
+        with t.narrowed(classes):
             last = t.value(value, scope, want)
         code = TypedSource(f"checked({last.source}, {test})", last.shape, last.is_network)
     else:
         arms, code = node.arms, t.value(node.other, scope, want)
     for condition, value in reversed(arms):
-        test, found = guard(t, condition, scope)
+        test, found = guard_or_never(t, condition, scope)
+        if found is None:
+            code = _never(test, code)
+            continue
         with t.narrowed(found):
             code = either(test, t.value(value, scope, want), code)
     return code

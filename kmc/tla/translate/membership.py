@@ -17,10 +17,10 @@ from kmc.tla.resolved.nodes import (
     SetMapExpr,
 )
 from kmc.tla.shapes.shape import (
-    BOOLEAN,
     NOTHING,
     NUMBER,
     AtomShape,
+    BooleanShape,
     MapShape,
     NumberShape,
     PlainShape,
@@ -131,15 +131,15 @@ def _in_builtin(
     code = t.value(element, bound)
     match node.operator, node.arguments:
         case "Int", ():
-            return _only(t, code, NUMBER, node)
+            return _only(t, code, NumberShape, node)
         case "Nat", ():
             return _natural(t, code, node)
         case "BOOLEAN", ():
-            return _only(t, code, BOOLEAN, node)
+            return _only(t, code, BooleanShape, node)
         case "STRING", ():
             raise refusal("STRING", node.place)
         case "..", (first, last):
-            if _only(t, code, NUMBER, node) != "True":
+            if _only(t, code, NumberShape, node) != "True":
                 return f"({code.source} in set(range({t.source(first, scope)}, {t.source(last, scope)} + 1)))"
             return f"({t.source(first, scope)} <= {code.source} <= {t.source(last, scope)})"
         case "\\union", (left, right):
@@ -180,9 +180,9 @@ def _in_union(
     return f"any({membership(t, element, bound, inner.body, inside[0])} {inside[1]})"
 
 
-def _only(t: Translation, code: TypedSource, kind: Shape, node: BuiltinExpr) -> str:
+def _only(t: Translation, code: TypedSource, kind: type, node: BuiltinExpr) -> str:
     """Return the test that a value is of a kind: model values are of none, and TLC stops at other values."""
-    others = [plain for plain in alternatives_of(code.shape) if not isinstance(plain, type(kind))]
+    others = [plain for plain in alternatives_of(code.shape) if not isinstance(plain, kind)]
     if not others:
         return "True"
     (first, *more) = others
@@ -194,7 +194,7 @@ def _only(t: Translation, code: TypedSource, kind: Shape, node: BuiltinExpr) -> 
 
 def _natural(t: Translation, code: TypedSource, node: BuiltinExpr) -> str:
     """Return the test that a value is in Nat."""
-    test = _only(t, code, NUMBER, node)
+    test = _only(t, code, NumberShape, node)
     if test == "True":
         return f"({code.source} >= 0)"
     least = next((plain.least for plain in alternatives_of(code.shape) if isinstance(plain, NumberShape)), 0)
@@ -211,10 +211,12 @@ def _is_plain_model_value(atom: object) -> bool:
 def _each(
     t: Translation, code: TypedSource, kind: type, base: Argument, scope: TranslationScope, node: BuiltinExpr
 ) -> str:
-    shape = code.shape
-    if not isinstance(shape, SetShape | SequenceShape) or not isinstance(shape, kind):
+    test = _only(t, code, kind, node)
+    shape = next((plain for plain in alternatives_of(code.shape) if isinstance(plain, kind)), None)
+    if not isinstance(shape, SetShape | SequenceShape):
         raise refusal(f"{node.operator} as a test of the kind of a value", node.place)
-    return "True" if shape.element == NOTHING else _all(t, code.source, shape.element, base, scope)
+    inside = _all(t, code.source, shape.element, base, scope)
+    return inside if test == "True" else test if inside == "True" else f"({test} and {inside})"
 
 
 def _all(t: Translation, source: str, shape: Shape, domain: Argument, scope: TranslationScope) -> str:

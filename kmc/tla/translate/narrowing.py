@@ -29,10 +29,22 @@ def operand(node: BuiltinExpr, index: int) -> Expression:
 
 def guard(t: Translation, node: Expression, scope: TranslationScope) -> tuple[str, Found]:
     """Translate a condition, and find what it says about the classes of records."""
+    test, found = guard_or_never(t, node, scope)
+    return test, found or {}
+
+
+def guard_or_never(t: Translation, node: Expression, scope: TranslationScope) -> tuple[str, Found | None]:
+    """Translate a condition as `guard` does; None where it leaves no class of a record, so that it is never true."""
     tests, found = narrowing(t, node, scope)
+    if _is_impossible(found):
+        return t.source(node, scope), None
     with t.narrowed(found):
         source = t.source(node, scope) if not _is_test_of(t, node, scope, tests) else ""
     return " and ".join([*tests, source] if source else tests) or "True", found
+
+
+def _is_impossible(found: Found) -> bool:
+    return any(not shape.classes for shape in found.values())
 
 
 def _is_test_of(t: Translation, node: Expression, scope: TranslationScope, tests: list[str]) -> bool:
@@ -42,7 +54,7 @@ def _is_test_of(t: Translation, node: Expression, scope: TranslationScope, tests
 
 
 def narrowing(t: Translation, node: Expression, scope: TranslationScope) -> tuple[list[str], Found]:
-    """Find tests of classes that a condition implies, and the classes that are left."""
+    """Find tests of classes that a condition implies, and the classes that are left: none if it is never true."""
     inner, scope = head(node, scope)
     match inner:
         case ConjunctionExpr():
@@ -52,6 +64,8 @@ def narrowing(t: Translation, node: Expression, scope: TranslationScope) -> tupl
                 with t.narrowed(found):
                     more, classes = narrowing(t, item, scope)
                 tests, found = [*tests, *more], {**found, **classes}
+                if _is_impossible(found):
+                    break  # what follows is never evaluated
             return tests, found
         case BuiltinExpr(operator="="):
             return _narrowed_by_field(t, inner, scope)
@@ -119,6 +133,8 @@ def _may_have(t: Translation, key: RecordKey, field: str, values: frozenset[obje
 
 
 def _tests(t: Translation, source: str, classes: frozenset[RecordKey], left: set[RecordKey]) -> tuple[list[str], Found]:
+    if classes and not left:
+        return [], {source: RecordShape(frozenset())}
     if not left or left == classes:
         return [], {}
     return [t.class_test(source, frozenset(left))], {source: RecordShape(frozenset(left))}

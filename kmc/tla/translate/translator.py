@@ -25,7 +25,7 @@ from kmc.tla.resolved.property_parts import PartKind, PropertyPart, property_par
 from kmc.tla.run.program import ModuleProgram
 from kmc.tla.shapes.observation import Observation
 from kmc.tla.shapes.shape import RecordTable
-from kmc.tla.translate.actions import write_action, write_initial
+from kmc.tla.translate.action_bodies import write_action, write_initial
 from kmc.tla.translate.decomposition import NamedAction, decomposed
 from kmc.tla.translate.deep_loops import refuse_deep_loops
 from kmc.tla.translate.expressions import HANDLERS

@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from kmc.tla.resolved.nodes import BoundExpr, BuiltinExpr, ExceptExpr, ExceptUpdate, Expression, NumberExpr
-from kmc.tla.shapes.shape import AtomShape, MapShape, NumberShape, RecordKey, RecordShape, SequenceShape, Shape, join
+from kmc.tla.shapes.shape import (
+    AtomShape,
+    MapShape,
+    NumberShape,
+    RecordKey,
+    RecordShape,
+    SequenceShape,
+    Shape,
+    alternatives_of,
+    join,
+)
 from kmc.tla.translate.functions import applied
 from kmc.tla.translate.literals import class_placeholder
 from kmc.tla.translate.names import field_name
@@ -35,13 +45,14 @@ def _updated(
         new = _updated(t, old, update, depth + 1, scope)
     else:
         new = t.value(update.value, scope.bind(((update.previous, SpecLocal(old)),)), old.shape)
+    records = _record_of(shape)
+    if records is not None:
+        field = _field_name(t, step, scope)
+        for key in records.classes:
+            if field in key.fields:
+                t.records.grow_field(key, field, new.shape)
+        return TypedSource(_with_field(t, code, records, field, new.source), shape)
     match shape:
-        case RecordShape():
-            field = _field_name(t, step, scope)
-            for key in shape.classes:
-                if field in key.fields:
-                    t.records.fields[key][field] = join(t.records.fields[key][field], new.shape)
-            return TypedSource(_with_field(t, code, shape, field, new.source), shape)
         case MapShape():
             changed = MapShape(shape.key, join(shape.value, new.shape), shape.domain)
             changed_key = t.source(step, scope, shape.key)
@@ -62,7 +73,8 @@ def _updated(
 def _with_field(t: Translation, code: TypedSource, shape: RecordShape, field: str, new: str) -> str:
     """Return a record with a new value of a field; TLC leaves a record without that field as it is."""
     having = sorted((key for key in shape.classes if field in key.fields), key=str)
-    if len(having) == len(shape.classes) and not t.is_narrowed(code.source):
+    is_sure = isinstance(code.shape, RecordShape)
+    if is_sure and len(having) == len(shape.classes) and not t.is_narrowed(code.source):
         return f"{code.source}.set({field_name(field)}={new})"
 
     def changed(key: RecordKey) -> str:
@@ -71,10 +83,22 @@ def _with_field(t: Translation, code: TypedSource, shape: RecordShape, field: st
         fields = ", ".join(f"{name}={value or f'{code.source}.{name}'}" for name, value in items)
         return f"{class_placeholder(t.records, key)}({fields})"
 
-    if len(having) == len(shape.classes) == 1:
+    if is_sure and len(having) == len(shape.classes) == 1:
         return changed(having[0])
     tests = [f"{changed(key)} if {t.class_test(code.source, frozenset((key,)))} else" for key in having]
-    return f"({' '.join([*tests, code.source])})"
+    others = shape.classes - frozenset(having)
+    if is_sure:
+        return f"({' '.join([*tests, code.source])})"
+    is_other = t.class_test(code.source, others) if others else "False"
+    return f"({' '.join(tests)} checked({code.source}, {is_other}))"
+
+
+def _record_of(shape: Shape) -> RecordShape | None:
+    """Return the records among values of which no other kind is a function: TLC stops at EXCEPT of those."""
+    plain = alternatives_of(shape)
+    records = [one for one in plain if isinstance(one, RecordShape)]
+    has_functions = any(isinstance(one, MapShape | SequenceShape) for one in plain)
+    return records[0] if len(records) == 1 and not has_functions else None
 
 
 def _is_key(t: Translation, shape: MapShape, step: Expression, scope: TranslationScope) -> bool:

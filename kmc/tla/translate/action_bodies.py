@@ -1,0 +1,51 @@
+"""The bodies of actions and of the initial states: what is written at the end of each way through a formula."""
+
+from __future__ import annotations
+
+from kmc.tla.resolved.nodes import ConjunctionExpr, Expression
+from kmc.tla.translate.actions import ActionWriter
+from kmc.tla.translate.refusal import refusal
+from kmc.tla.translate.scope import TranslationScope
+from kmc.tla.translate.translation import Assigned, StateReading, Translation, WrittenLine
+
+
+def write_action(t: Translation, node: Expression, scope: TranslationScope, depth: int) -> list[WrittenLine]:
+    """Write the body of an action: a choice that yields successors."""
+    t.reading = StateReading.ACTION
+    writer = ActionWriter(t)
+
+    def end(assigned: Assigned, depth: int) -> None:
+        missing = [name for index, name in enumerate(t.model.variables) if index not in assigned]
+        if missing:
+            # TLC stops at such a step, if there is one.
+            writer.lines.append(WrittenLine(depth, "assert False", node.place))
+            return
+        changes = [f"{t.fields[index]}={code.source}" for index, code in sorted(assigned.items()) if code is not None]
+        text = f"yield st.set({', '.join(changes)})" if changes else "yield st"
+        writer.lines.append(WrittenLine(depth, text, node.place))
+
+    try:
+        writer.walk(node, scope, {}, depth, end)
+    finally:
+        t.reading, t.assigned = StateReading.STATE, {}
+    return writer.lines
+
+
+def write_initial(t: Translation, conditions: tuple[Expression, ...], depth: int) -> list[WrittenLine]:
+    """Write the body of the initial states."""
+    t.reading = StateReading.INITIAL
+    writer = ActionWriter(t)
+    whole = ConjunctionExpr(place=conditions[0].place, items=conditions)
+
+    def end(assigned: Assigned, depth: int) -> None:
+        missing = [name for index, name in enumerate(t.model.variables) if index not in assigned]
+        if missing:
+            raise refusal(f"an initial predicate that does not give {', '.join(missing)} a value", whole.place)
+        values = [f"{t.fields[index]}={code.source}" for index, code in sorted(assigned.items()) if code is not None]
+        writer.lines.append(WrittenLine(depth, f"yield State({', '.join(values)})", whole.place))
+
+    try:
+        writer.walk(whole, TranslationScope(), {}, depth, end)
+    finally:
+        t.reading, t.assigned = StateReading.STATE, {}
+    return writer.lines
