@@ -149,3 +149,49 @@ def step(st):
     model = model_of(tmp_path, source)
     assert emit_llvm(build_kernels(model).module), "it is well-formed, with the code behind the error"
     assert list(differences(kernels_in_python(model), level_states(model, Limits(), at_most=2))) == []
+
+
+APPENDED = """
+class Slip(Record):
+    n: Int(0, 2)
+
+
+class State(Record):
+    n: Int(0, 3)
+    word: Seq[Int(0, 1), 2]
+    sets: Seq[Set[Int(0, 1)], 2]
+    slips: Seq[Slip | None, 2]
+    free: Seq[int, 3]
+
+
+@spec.init
+def init():
+    for n in range(0, 4):
+        for word in ([], [1]):
+            yield State(n=n, word=word, sets=[], slips=[None], free=[n])
+
+
+@spec.action
+def step(st):
+    {body}
+"""
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "yield st.set(n=(st.n + len(st.word.append(st.n))) % 4)",
+        "yield st.set(n=st.word.append(st.n + 5).at(1) % 4)",
+        "yield st.set(n=0 if st.word.append(st.n).append(7) == [1, 3, 7] else 1)",
+        "yield st.set(n=0 if st.slips.append(st.n).at(2) == st.n else 1)",
+        "yield st.set(n=st.free.append(st.n + 70).at(2) % 4)",
+        "yield st.set(word=st.word.append(st.n))",
+        "yield st.set(word=st.word.append(st.n).upto(len(st.word)))",
+        "yield st.set(sets=st.sets.append({st.n}))",
+        "yield st.set(free=st.free.append(st.n + 70))",
+        "yield st.set(word=st.word.append(0).append(st.n)[1:])",
+    ],
+)
+def test_an_appended_value_has_the_type_of_elements_only_where_it_is_stored(body: str, tmp_path: Path) -> None:
+    model = model_of(tmp_path, APPENDED.replace("{body}", body))
+    assert list(differences(kernels_in_python(model), level_states(model, Limits(), at_most=12))) == []
