@@ -344,3 +344,38 @@ def test_a_computed_function_is_tested_key_by_key(tmp_path: Path) -> None:
     )
     path.with_suffix(".cfg").write_text("INIT Init\nNEXT Next\nINVARIANT Inv\n")
     assert figures(checked(path, "Votes")) == figures(checked(path, "Votes", Engine.PYTHON))
+
+
+QUEUE = """---- MODULE Queue ----
+EXTENDS Naturals, Sequences
+VARIABLES n, queue, kept
+Init == n = 0 /\\ queue = <<>> /\\ kept = {}
+Sum == IF queue = <<>> THEN 0 ELSE Head(queue) + 1
+Next == \\/ n < 9 /\\ n' = n + 1 + Sum /\\ UNCHANGED <<queue, kept>>
+        \\/ queue # <<>> /\\ queue' = Tail(queue) /\\ UNCHANGED <<n, kept>>
+Inv == (\\A k \\in kept : k < 90) /\\ (INV)
+====
+"""
+
+
+def queue_with(invariant: str, folder: Path) -> Path:
+    """A module whose queue is always empty."""
+    path = folder / "Queue.tla"
+    path.write_text(QUEUE.replace("INV", invariant))
+    path.with_suffix(".cfg").write_text("INIT Init\nNEXT Next\nINVARIANT Inv\nCHECK_DEADLOCK FALSE\n")
+    return path
+
+
+def test_elements_that_were_never_seen_are_numbers_where_truth_values_do_not_compile(tmp_path: Path) -> None:
+    path = queue_with("Sum # 5", tmp_path)
+    theirs = figures(checked(path, "Queue", Engine.PYTHON))
+    assert figures(checked(path, "Queue")) == theirs
+    assert figures(checked(path, "Queue")) == theirs, "from the translation in the cache"
+
+
+def test_a_refusal_that_numbers_do_not_mend_is_that_of_the_first_translation(tmp_path: Path) -> None:
+    path = queue_with("n > 90 => Head(queue)", tmp_path)
+    with pytest.raises(SpecError) as refused:
+        checked(path, "Queue")
+    assert refused.value.code == "KMC812"
+    assert "a Bool, not a number" in str(refused.value.notes)

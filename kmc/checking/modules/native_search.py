@@ -110,9 +110,22 @@ class NativeModuleSearch:
         )
 
     def _searched(self, cache: TranslationCache) -> Result:
-        program, atoms = self.module.program, self._temporal.atoms
-        translation = cache.current() or translate_for_native(program, cache, NOT_WIDENED, EXTENT, atoms, self._poll)
-        widening = Widening(translation.widening)
+        try:
+            translation = cache.current() or self._translated(cache, NOT_WIDENED)
+            return self._widened_until_it_fits(cache, translation, Widening(translation.widening))
+        except SpecError as refused:
+            widening = Widening(refused=refused)
+            try:
+                return self._widened_until_it_fits(cache, self._translated(cache, widening), widening)
+            except SpecError:
+                raise refused from None
+
+    def _translated(self, cache: TranslationCache, widening: Widening) -> NativeTranslation:
+        return translate_for_native(self.module.program, cache, widening, EXTENT, self._temporal.atoms, self._poll)
+
+    def _widened_until_it_fits(
+        self, cache: TranslationCache, translation: NativeTranslation, widening: Widening
+    ) -> Result:
         while True:
             try:
                 return self._attempt(translation)
@@ -122,10 +135,10 @@ class NativeModuleSearch:
             where = "" if place is None else f"{Path(place.path).name}:{place.line}: "
             if len(widening.states) > _STATES_MAX or widening.bits > _BITS_MAX:
                 what = f"values that keep outgrowing the types of earlier ones ({narrow.error.message})"
-                raise refusal(what, place or model_place(program.model)) from narrow
-            widening = Widening(widening.bits + 1, (*widening.states, *narrow.states))
+                raise refusal(what, place or model_place(self.module.program.model)) from narrow
+            widening = replace(widening, bits=widening.bits + 1, states=(*widening.states, *narrow.states))
             self.options.note(f"{where}{narrow.error.message}; the search starts again with wider types.")
-            translation = translate_for_native(program, cache, widening, EXTENT, atoms, self._poll)
+            translation = self._translated(cache, widening)
 
     def _attempt(self, translation: NativeTranslation) -> Result:
         """Check a translation; NotInModule where it fails and the module does not."""

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from kmc import __version__, tla
-from kmc.errors import Span
+from kmc.errors import Span, SpecError
 from kmc.tla.run.program import ModuleProgram, Poll, State
 from kmc.tla.shapes.observation import ObservedExtent, observe
 from kmc.tla.shapes.shape import Atom, RecordKey
@@ -61,10 +61,15 @@ class NativeTranslation:
 
 @dataclass(frozen=True, slots=True)
 class Widening:
-    """The widening after earlier searches: bits that are added to guessed bounds, and states that did not fit."""
+    """The widening after earlier searches: bits that are added to guessed bounds, and states that did not fit.
+
+    `refused` is the refusal of a translation that declares truth values as the elements of collections that were always
+    empty. With it, these are numbers.
+    """
 
     bits: int = 0
     states: tuple[State, ...] = ()
+    refused: SpecError | None = None
 
 
 NOT_WIDENED = Widening()
@@ -113,7 +118,11 @@ def translate_for_native(
     SpecError KMC812 where that is not possible. `poll` is called now and then while states are observed, and may raise.
     """
     observation = observe(program, used_names(program.model), extent, widening.states, poll)
-    translated = translate_model(program.model, program, observation, widening.bits, temporal=temporal)
+    refused = widening.refused
+    unseen = "Bool" if refused is None else "Int(0, 1)"
+    translated = translate_model(program.model, program, observation, widening.bits, temporal=temporal, unseen=unseen)
+    if refused is not None and not translated.parts.t.has_unseen and not widening.states:
+        raise refused
     return cache.write(translated, widening.bits)
 
 

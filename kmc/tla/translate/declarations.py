@@ -64,7 +64,10 @@ class Declarer:
     def annotation(self, shape: Shape, *, is_variable: bool = False) -> str:
         """Return the annotation of a shape."""
         parts = [self._plain(plain, is_variable) for plain in alternatives_of(shape)]
-        return " | ".join(parts) or "Bool"
+        if not parts:
+            self.t.has_unseen = True
+            return self.t.unseen
+        return " | ".join(parts)
 
     def _plain(self, shape: PlainShape, is_variable: bool) -> str:
         match shape:

@@ -52,15 +52,18 @@ def translate_model(
     widening: int = 0,
     extent: ObservedExtent = WHOLE_EXTENT,
     temporal: TemporalAtoms = NO_ATOMS,
+    unseen: str = "Bool",
 ) -> TranslatedModel:
     """Translate a model; SpecError (KMC812) where kmc's language cannot say it.
 
     `widening` adds so many bits to every bound that is a guess. An observation that was made before is used again.
-    `temporal` are the atoms of temporal properties that become functions of the spec.
+    `temporal` are the atoms of temporal properties that become functions of the spec. `unseen` is the annotation of the
+    elements of collections that were always empty.
     """
     program = program or ModuleProgram(model)
     observation = observation or observe(program, used_names(model), extent)
     parts = translate_parts(model, program, observation, widening, temporal)
+    parts.t.unseen = unseen
     text = laid_out(parts)
     return TranslatedModel(parts, observation, text, folder_of(parts, text), decoder_of(parts.t))
 

@@ -107,6 +107,10 @@ class Translation:
     """The recursive definitions at work (`recursion.py`)."""
     helpers: dict[str, list[WrittenLine]] = field(default_factory=dict)
     """The helpers of recursive definitions by their names, in the order in which they are defined."""
+    unseen: str = "Bool"
+    """The annotation of the elements of collections that were always empty."""
+    has_unseen: bool = False
+    """Whether the declarations have such collections."""
 
     def __post_init__(self) -> None:
         self.fields = variable_names(self.model.variables)
