@@ -70,7 +70,7 @@ def permute(value: Any, swap: Swap, memo: dict[Any, Any]) -> Any:
             pairs = [(permute(key, swap, memo), permute(item, swap, memo)) for key, item in value.items()]
             image = memo[known] = MapValue(dict(pairs), value.domain)
         return image
-    if isinstance(value, MessageSetValue | MessageBagValue):
+    if isinstance(value, (MessageSetValue, MessageBagValue)):
         # Most messages are those of states before. Looking all of them up first takes half the time.
         images = list(map(memo.get, value))
         return value.with_images([permute(message, swap, memo) for message in value] if None in images else images)

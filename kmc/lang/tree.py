@@ -8,6 +8,7 @@ lambda is often read in a function of another file.
 from __future__ import annotations
 
 import ast
+import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -87,7 +88,7 @@ class _ParsedFile:
 
 def _parsed_file(path: str) -> _ParsedFile | None:
     try:
-        status = Path(path).stat()
+        status = os.stat(path)  # a Path takes as long to make, and each call of a function asks
         return _parsed_version(path, (status.st_mtime_ns, status.st_size))
     except (OSError, SyntaxError, ValueError):  # a ValueError is of text that is not UTF-8, or has null characters
         return None

@@ -71,9 +71,13 @@ def bits_for(count: int) -> int:
     return max(0, count - 1).bit_length()
 
 
+# A tuple: Python makes a union of classes anew each time, and this is asked most of all.
+_SCALARS = (BoolType, IntType, EnumType, IdentType)
+
+
 def is_scalar(declared: Type) -> bool:
     """Return whether the layout of a value is its number; `scalar_count` counts these."""
-    return isinstance(declared, BoolType | IntType | EnumType | IdentType)
+    return isinstance(declared, _SCALARS)
 
 
 def scalar_count(declared: Type) -> int:

@@ -37,27 +37,33 @@ _FOLD: dict[BinaryOp, Callable[[int, int], int]] = {
     "urem": lambda a, b: (a & MASK) % (b & MASK or 1),
 }
 
+_OF_EQUALS: dict[BinaryOp, Const] = {"eq": ONE, "sle": ONE, "ne": ZERO, "slt": ZERO, "ult": ZERO}
+"""The comparisons whose result is known if their operands are equal."""
+
 
 def binary(op: BinaryOp, left: Expr, right: Expr) -> Expr:
     """`left op right`, folded where the operands allow it."""
-    if isinstance(left, Const) and isinstance(right, Const):
-        return Const(signed(_FOLD[op](left.value, right.value)))
-    if right == ZERO and op in ("add", "sub", "or", "xor", "shl", "lshr"):
-        return left
-    if left == ZERO and op in ("add", "or", "xor"):
-        return right
-    if ZERO in (left, right) and op in ("mul", "and"):
-        return ZERO
-    if right == ONE and op in ("mul", "udiv"):
-        return left
-    if left == ONE and op == "mul":
-        return right
-    if op == "and" and isinstance(right, Const) and right.value == -1:
-        return left
-    if left == right and op in ("eq", "sle"):
-        return ONE
-    if left == right and op in ("ne", "slt", "ult"):
-        return ZERO
+    if isinstance(right, Const):
+        if isinstance(left, Const):
+            return Const(signed(_FOLD[op](left.value, right.value)))
+        if right.value == 0 and op in ("add", "sub", "or", "xor", "shl", "lshr"):
+            return left
+        if right.value == 0 and op in ("mul", "and"):
+            return ZERO
+        if right.value == 1 and op in ("mul", "udiv"):
+            return left
+        if right.value == -1 and op == "and":
+            return left
+    elif isinstance(left, Const):
+        if left.value == 0 and op in ("add", "or", "xor"):
+            return right
+        if left.value == 0 and op in ("mul", "and"):
+            return ZERO
+        if left.value == 1 and op == "mul":
+            return right
+    # Operands are compared last, and only where that decides something: they may be large.
+    elif op in _OF_EQUALS and left == right:
+        return _OF_EQUALS[op]
     return Bin(op, left, right)
 
 

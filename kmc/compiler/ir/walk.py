@@ -23,16 +23,22 @@ from kmc.compiler.ir.nodes import (
 )
 
 
-def statements(body: Iterable[Stmt]) -> Iterator[Stmt]:
+def statements(body: Iterable[Stmt]) -> list[Stmt]:
     """Every statement of a body at any depth, each before those that it holds."""
+    found: list[Stmt] = []
+    _add_statements(body, found)
+    return found
+
+
+def _add_statements(body: Iterable[Stmt], found: list[Stmt]) -> None:
     for statement in body:
-        yield statement
+        found.append(statement)
         match statement:
             case If(_, then, otherwise):
-                yield from statements(then)
-                yield from statements(otherwise)
+                _add_statements(then, found)
+                _add_statements(otherwise, found)
             case Block(_, inner) | Loop(_, inner):
-                yield from statements(inner)
+                _add_statements(inner, found)
             case _:
                 pass
 
@@ -52,22 +58,28 @@ def assigned(body: Iterable[Stmt]) -> Iterator[str]:
                 pass
 
 
-def expressions(expr: Expr) -> Iterator[Expr]:
-    """An expression and every part of it."""
-    yield expr
-    match expr:
-        case Load(_, index):
-            yield from expressions(index)
-        case Bin(_, left, right):
-            yield from (*expressions(left), *expressions(right))
-        case Select(condition, yes, no):
-            yield from (*expressions(condition), *expressions(yes), *expressions(no))
-        case Intrinsic(_, arguments):
-            yield from (inner for argument in arguments for inner in expressions(argument))
-        case Matches(_, index, mask, wanted):
-            yield from (*expressions(index), *expressions(mask), *expressions(wanted))
-        case _:
-            pass
+def expressions(expr: Expr) -> list[Expr]:
+    """An expression and every part of it, each before its own parts."""
+    found: list[Expr] = []
+    waiting = [expr]
+    while waiting:
+        found.append(inner := waiting.pop())
+        match inner:
+            case Const() | Var():
+                pass
+            case Load(_, index):
+                waiting.append(index)
+            case Bin(_, left, right):
+                waiting += (right, left)
+            case Select(condition, yes, no):
+                waiting += (no, yes, condition)
+            case Intrinsic(_, arguments):
+                waiting += reversed(arguments)
+            case Matches(_, index, mask, wanted):
+                waiting += (wanted, mask, index)
+            case _:
+                assert_never(inner)
+    return found
 
 
 def with_parts(expr: Expr, change: Callable[[Expr], Expr]) -> Expr:

@@ -75,7 +75,7 @@ class Code:
 
     def keep(self, value: Expr, stem: str = "t") -> Expr:
         """`value` in a variable, unless it is one already or a constant."""
-        if isinstance(value, Const | Var):
+        if isinstance(value, (Const, Var)):
             return value
         name = self.fresh(stem)
         self.emit(Let(name, value))

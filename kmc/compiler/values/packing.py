@@ -101,7 +101,7 @@ def field(code: Code, value: Value, name: str, node: Origin) -> Value:
         if value.base is None:
             code.refuse(node, f"field '{name}' of {value.type.cls.__name__}")
         return field(code, value.base, name, node)
-    if not isinstance(value, Packed | Stored):
+    if not isinstance(value, (Packed, Stored)):
         code.refuse(node, f"a field of this value: '{name}'")
     if isinstance(value.type, RecordType) and len(value.type.cls.shapes) == 1:
         cls = value.type.cls.shapes[0]
@@ -154,14 +154,14 @@ def is_none(value: Value) -> Expr:
     """1 if the value is None."""
     if isinstance(value, Nothing):
         return x.ONE
-    if isinstance(value, Packed | Stored) and isinstance(value.type, UnionType) and value.type.optional:
+    if isinstance(value, (Packed, Stored)) and isinstance(value.type, UnionType) and value.type.optional:
         return x.eq(union_tag(value), x.ZERO)
     return x.ZERO
 
 
 def unwrap(code: Code, value: Value, node: Origin) -> Value:
     """A value that must not be None here, as its only alternative; other values as they are."""
-    if not (isinstance(value, Packed | Stored) and isinstance(value.type, UnionType)):
+    if not (isinstance(value, (Packed, Stored)) and isinstance(value.type, UnionType)):
         return value
     union = union_layout(value.type)
     if len(union.alternatives) != 1:
@@ -180,7 +180,7 @@ def collection(code: Code, value: Value, node: Origin, kinds: type[Type] | None 
     If `kinds` is given, its only type of that class, which may be that of integers.
     """
     value = unwrap(code, value, node)
-    if not (isinstance(value, Packed | Stored) and isinstance(value.type, UnionType)):
+    if not (isinstance(value, (Packed, Stored)) and isinstance(value.type, UnionType)):
         return value
     kept = is_collection_type if kinds is None else lambda kind: isinstance(kind, kinds)
     found = [kind for kind in value.type.alternatives if kept(kind)]
@@ -265,7 +265,7 @@ def combine(layout_words: int, pieces: list[tuple[Place, int, Words]]) -> Words:
 def pack(code: Code, value: Value, declared: Type, node: Origin) -> Words:
     """The words of `value` as a `declared`; emits a check where the value could lie outside of the domain."""
     value = value.value if isinstance(value, Received) else value
-    if isinstance(value, Packed | Stored) and value.type == declared:
+    if isinstance(value, (Packed, Stored)) and value.type == declared:
         return words(value)
     if _is_narrower(value, declared):
         return pack(code, _narrowed(code, value, declared, node), declared, node)
@@ -285,20 +285,20 @@ def pack(code: Code, value: Value, declared: Type, node: Origin) -> Words:
         case SetType() | PairType():
             if isinstance(value, EmptySet) and isinstance(declared, SetType):
                 return (x.ZERO,)
-            if isinstance(value, Packed | Stored) and isinstance(value.type, SetType | PairType):
+            if isinstance(value, (Packed, Stored)) and isinstance(value.type, SetType | PairType):
                 return (_pack_set(code, value, declared, node),)
         case SeqType():
             return _pack_seq(code, value, declared, node)
         case MapType() if isinstance(value, MapUpdate):
             return _pack_update(code, value, declared, node)
-    if isinstance(value, Packed | Stored) and isinstance(value.type, UnionType):
+    if isinstance(value, (Packed, Stored)) and isinstance(value.type, UnionType):
         return pack(code, unwrap(code, value, node), declared, node)
     code.refuse(node, f"this value as {describe(declared)}")
 
 
 def _is_narrower(value: Value, declared: Type) -> TypeGuard[Packed | Stored]:
     """The value is of a union of several alternatives, and `declared` is not a union."""
-    if not (isinstance(value, Packed | Stored) and isinstance(value.type, UnionType)):
+    if not (isinstance(value, (Packed, Stored)) and isinstance(value.type, UnionType)):
         return False
     joint = isinstance(declared, UnionType) or (isinstance(declared, RecordType) and len(declared.cls.shapes) > 1)
     return not joint and len(union_layout(value.type).alternatives) > 1
@@ -359,7 +359,7 @@ def pack_union(code: Code, value: Value, declared: UnionType | RecordType, node:
         if not union.optional:
             code.refuse(node, f"None as {describe(declared)}")
         return (x.ZERO,) * union.layout.words
-    if isinstance(value, Packed | Stored) and _is_joint(value.type):
+    if isinstance(value, (Packed, Stored)) and _is_joint(value.type):
         return _pack_joint(code, value, declared, node)
     before = int(union.optional)
     for ordinal, alternative in enumerate(union.alternatives):
@@ -423,7 +423,7 @@ def _pack_record(code: Code, value: Value, declared: RecordType, node: Origin) -
     if len(shapes) > 1:
         return pack_union(code, value, declared, node)
     cls = shapes[0]
-    if isinstance(value, Packed | Stored) and isinstance(value.type, UnionType):
+    if isinstance(value, (Packed, Stored)) and isinstance(value.type, UnionType):
         return pack(code, unwrap(code, value, node), declared, node)
     if not isinstance(value, Rec) or value.type.cls.shapes != (cls,):
         code.refuse(node, f"this value as {cls.__name__}")
@@ -436,7 +436,7 @@ def _pack_record(code: Code, value: Value, declared: RecordType, node: Origin) -
 
 
 def _pack_seq(code: Code, value: Value, declared: SeqType, node: Origin) -> Words:
-    if isinstance(value, Packed | Stored) and isinstance(value.type, SeqType):
+    if isinstance(value, (Packed, Stored)) and isinstance(value.type, SeqType):
         length = code.keep(array_head(value))
         if value.type.capacity > declared.capacity:
             code.check(x.binary("sle", length, Const(declared.capacity)), node)
