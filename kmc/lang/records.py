@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, TypeAlias, TypeVar
 
 from kmc.errors import DomainError, EvaluationError, SpecError, did_you_mean
@@ -23,14 +24,23 @@ _namedtuple: Callable[..., type] = namedtuple  # mypy takes literal field names 
 
 def _install_fields(cls: RecordMeta) -> None:
     plan: dict[str, tuple[int, type | None, Admit]] = {}
-    # The descriptors of a named tuple read an element of any tuple, past `__getitem__`, four times as fast as a
-    # property. The class is held until they are copied: collected earlier, it would clear the dict that `vars` shows.
-    reader_class = _namedtuple("_Readers", [f"_{position}" for position in range(len(cls.fields) + 1)], rename=True)
-    readers = dict(vars(reader_class))
+    readers = _readers(len(cls.fields) + 1)
     for position, (field, declared) in enumerate(cls.fields.items(), start=1):
         plan[field] = (position, _exact_class(declared), admitter(declared))
-        type.__setattr__(cls, field, readers[f"_{position}"])
+        type.__setattr__(cls, field, readers[position])
     type.__setattr__(cls, "_plan", plan)
+
+
+@lru_cache(maxsize=256)
+def _readers(elements: int) -> tuple[Any, ...]:
+    """Descriptors that read the elements of any tuple of so many, past `__getitem__`, four times as fast as a property.
+
+    A named tuple has such descriptors, which know nothing but their position. Its class is held until they are read:
+    collected earlier, it would clear the dict that `vars` shows.
+    """
+    names = [f"_{position}" for position in range(elements)]
+    reader_class = _namedtuple("_Readers", names, rename=True)
+    return tuple([vars(reader_class)[name] for name in names])
 
 
 def _exact_class(declared: Type) -> type | None:
