@@ -6,9 +6,11 @@ and the command line can render it. Only `kmc.cli` prints. Exit statuses are TLC
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import lru_cache
 from pathlib import Path
 from typing import Self
 
@@ -49,10 +51,20 @@ class Span:
     def source_line(self) -> str | None:
         """The text of the first line of the span, or None when the file cannot be read."""
         try:
-            lines = Path(self.path).read_text(encoding="utf-8").splitlines()
-        except (OSError, UnicodeDecodeError):
+            status = os.stat(self.path)
+            lines = _lines_of(self.path, (status.st_mtime_ns, status.st_size))
+        except (OSError, ValueError):  # a ValueError is of text that is not UTF-8, or of a path with null characters
             return None
         return lines[self.line - 1] if 0 < self.line <= len(lines) else None
+
+
+@lru_cache(maxsize=64)
+def _lines_of(path: str, version: tuple[int, int]) -> tuple[str, ...]:
+    """Read a file; `version` is its time and its size, so that a changed file is read again.
+
+    Loading a spec asks for a line of each definition.
+    """
+    return tuple(Path(path).read_text(encoding="utf-8").splitlines())
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,3 +104,15 @@ def test_a_debugger_that_is_ended_is_not_an_error_of_the_spec() -> None:
     with pytest.raises(BdbQuit):
         blamed(BdbQuit(), ())
     assert _failed(BdbQuit(), ()) == ExitStatus.INTERRUPTED
+
+
+def test_the_line_is_that_of_the_file_as_it_is_now(tmp_path: Path) -> None:
+    span = Span(str(tmp_path / "spec.py"), 2)
+    assert span.source_line() is None
+    for text in ("a\nb", "a\nlonger", "a", "a\nb\x85c"):
+        Path(span.path).write_text(text, encoding="utf-8")
+        assert span.source_line() == dict(enumerate(text.splitlines(), start=1)).get(2)
+    Path(span.path).write_bytes(b"a\n\xff")
+    assert span.source_line() is None
+    Path(span.path).unlink()
+    assert span.source_line() is None
