@@ -340,9 +340,7 @@ def _assemble(
     for view in (p for p in declared.properties.values() if isinstance(p, View)):
         stray = sorted(view.dropped - set(state_class.fields))
         if stray:
-            raise SpecError(
-                "KMC198", f"State has no field '{stray[0]}'", view.span, did_you_mean(stray[0], state_class.fields)
-            )
+            raise _stray_field(view, stray[0], state_class)
     return Spec(
         name=root.stem if root.is_file() else root.resolve().name,
         root=root,
@@ -365,6 +363,14 @@ def _assemble(
         modules={name: whole.modules[name] for name in (whole.sources if not owner else sources)},
         refined=refined or {},
     )
+
+
+def _stray_field(view: View, path: str, state_class: RecordMeta) -> SpecError:
+    """The error of a view that drops something besides the fields of State."""
+    if path.isidentifier():
+        return SpecError("KMC198", f"State has no field '{path}'", view.span, did_you_mean(path, state_class.fields))
+    advice = "a view drops fields of State: give what it drops one of its own, such as ctr: Map[Server, int]"
+    return SpecError("KMC198", f"State has no field '{path}'", view.span, advice)
 
 
 def _with_network(action: Action, state_class: RecordMeta) -> Action:

@@ -270,12 +270,11 @@ def _identifiers(name: str, domain: IdentSet, raw: Raw, span: Span) -> type[Iden
     members = raw.members if isinstance(raw, RawSet) else ()
     titles = tuple(member.name for member in members if isinstance(member, ModelValue))
     if not titles or len(titles) != len(members) or len(titles) > domain.at_most:
-        raise ModelError(
-            "KMC342",
-            f"constant '{name}' is {_raw_text(raw)}, not {_in_words(domain)}",
-            span,
-            help=f'write {name} = ["a", "b", "c"]' if _is_manifest(span) else f"write {name} = {{a, b, c}}",
-        )
+        advice = f'write {name} = ["a", "b", "c"]' if _is_manifest(span) else f"write {name} = {{a, b, c}}"
+        if isinstance(raw, RawSet) and not members:
+            advice += "; for none, let a constant of type Bool say whether the only one does anything"
+        message = f"constant '{name}' is {_raw_text(raw)}, not {_in_words(domain)}"
+        raise ModelError("KMC342", message, span, help=advice)
     return ident_class(name, titles, symmetric=domain.symmetric)
 
 

@@ -80,7 +80,7 @@ SOMETIMES = {
     "at the last state": "not st.x == 6 or st.up",
     "of one element": "all(st.x < 9 for n in range(0, 3) if st.x == n + 4)",
     "a switch of the model": "(not Far == 5 or st.x == 2) and st.x < 9",
-    "an element of a constant": "st.x < 9 and all(any(all(n < 9 for n in q) for q in ({1}, {2})) for n in range(0, Far - 6))",
+    "an element of a constant": "st.x < 9 and all(any(all(n < 9 for n in q) for q in ({1},)) for n in range(Far, 6))",
     "no negation": "st.x == 7 or st.x < 9",
     "the last operand": "st.x < 9 or not st.x == 7",
     "no implication": "st.x < 9",
