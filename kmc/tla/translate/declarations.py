@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from keyword import kwlist
 
 from kmc.tla.shapes.shape import (
     AtomShape,
@@ -25,6 +26,12 @@ from kmc.tla.translate.literals import class_placeholder
 from kmc.tla.translate.names import field_name, text_of_atom, unique
 from kmc.tla.translate.translation import Translation
 from kmc.tla.translate.universe import ELEMENTS_MAX, Bounds
+
+LANGUAGE_WORDS = (
+    "Bool", "Enum", "IdentSet", "Int", "Map", "MessageBag", "MessageSet", "PartialMap", "Record", "Seq", "Set",
+    "constant", "count", "fold", "functions", "product", "sequences", "subsets",
+)  # fmt: skip
+"""The words of kmc's language that a translated spec may import."""
 
 _TAGS = ("type", "kind", "tag", "op", "cmd", "command")
 
@@ -191,7 +198,15 @@ def _classes_in(shape: Shape) -> list[RecordKey]:
 
 def class_names(t: Translation) -> dict[str, str]:
     """Return the names of record classes and bases: a tag such as `type = "Vote"` gives the best one."""
-    taken = {"State", "Atom", "Record", *(group.name for group in t.names.groups), *t.fields, *t.functions}
+    taken = {
+        "State",
+        "Atom",
+        *LANGUAGE_WORDS,
+        *kwlist,
+        *(group.name for group in t.names.groups),
+        *t.fields,
+        *t.functions,
+    }
     names: dict[str, str] = {}
     for key in t.records.fields:
         name = unique(_class_name(t, key), taken)

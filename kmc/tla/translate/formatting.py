@@ -62,11 +62,10 @@ def _around(before: str, value: ast.expr, after: str, depth: int) -> list[str]:
 
 def _broken(node: ast.expr, depth: int, used: int, *, is_operand: bool = False) -> list[str]:
     """Return the lines of an expression; the first is not indented."""
-    flat = ast.unparse(node)
-    if is_operand and isinstance(node, ast.BoolOp | ast.IfExp | ast.Lambda):
-        flat = f"({flat})"
-    if len(_INDENT) * depth + used + len(flat) <= _WIDTH:
-        return [flat]
+    if not _is_long(node):
+        flat = _flat(node, is_operand=is_operand)
+        if len(_INDENT) * depth + used + len(flat) <= _WIDTH:
+            return [flat]
     match node:
         case ast.Call(func=function, args=arguments, keywords=keywords):
             return _call(function, arguments, keywords, depth)
@@ -101,7 +100,17 @@ def _broken(node: ast.expr, depth: int, used: int, *, is_operand: bool = False) 
             lines = _broken(operand, depth, used + 4, is_operand=True)
             return [f"not {lines[0]}", *lines[1:]]
         case _:
-            return [flat]
+            return [_flat(node, is_operand=is_operand)]
+
+
+def _is_long(node: ast.expr) -> bool:
+    """Return whether an expression is surely too long for a line: writing it to see takes time at every level."""
+    return (node.end_col_offset or 0) - node.col_offset > 4 * _WIDTH
+
+
+def _flat(node: ast.expr, *, is_operand: bool) -> str:
+    flat = ast.unparse(node)
+    return f"({flat})" if is_operand and isinstance(node, ast.BoolOp | ast.IfExp | ast.Lambda) else flat
 
 
 def _call(function: ast.expr, arguments: Sequence[ast.expr], keywords: Sequence[ast.keyword], depth: int) -> list[str]:

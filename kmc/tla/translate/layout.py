@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from kmc.errors import Span
 from kmc.lang.naming import camel_case
 from kmc.tla.shapes.shape import Atom
-from kmc.tla.translate.declarations import Declarer, class_names
+from kmc.tla.translate.declarations import LANGUAGE_WORDS, Declarer, class_names
 from kmc.tla.translate.formatting import formatted
 from kmc.tla.translate.names import ATOM_CLASS
 from kmc.tla.translate.support import functions_used
@@ -17,10 +17,6 @@ from kmc.tla.translate.temporal_atoms import STATE_ATOM, STEP_ATOM
 from kmc.tla.translate.translation import WrittenLine
 from kmc.tla.translate.translator import SpecFunction, TranslatedParts
 
-_WORDS = (
-    "Bool", "Enum", "IdentSet", "Int", "Map", "MessageBag", "MessageSet", "PartialMap", "Record", "Seq", "Set",
-    "constant", "count", "fold", "functions", "product", "sequences", "subsets",
-)  # fmt: skip
 _INDENT = "    "
 
 
@@ -59,7 +55,7 @@ class _Writer:
         text = [*self._atoms(), *classes, *state, *helpers, *body]
         table = self._table()
         used = {word for line in (*table, *(line for line, _ in text)) for word in re.findall(r"\w+", line)}
-        imports = [word for word in _WORDS if word in used]
+        imports = [word for word in LANGUAGE_WORDS if word in used]
         head = [
             f'"""{self._t.model.module}, translated from TLA+."""',
             "",

@@ -72,7 +72,8 @@ class TranslationScope:
 
     def bind(self, pairs: Iterable[tuple[Name, Entry]]) -> TranslationScope:
         """Return the scope with more entries."""
-        return TranslationScope({**self.entries, **dict(pairs)})
+        more = dict(pairs)
+        return TranslationScope({**self.entries, **more}) if more else self
 
     def with_definitions(self, let: LetExpr) -> TranslationScope:
         """Return the scope inside of a LET, with every definition delayed."""

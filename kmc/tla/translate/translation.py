@@ -101,6 +101,7 @@ class Translation:
     fields: tuple[str, ...] = ()
     bases: list[frozenset[RecordKey]] = field(default_factory=list)
     _elements: set[tuple[str, str]] = field(default_factory=set)
+    _codes: dict[object, tuple[dict[object, TypedSource], object]] = field(default_factory=dict)
     functions: list[str] = field(default_factory=list)
     """The names of the functions of the spec, which no class may have."""
     recursions: dict[Name, Any] = field(default_factory=dict)
@@ -130,8 +131,18 @@ class Translation:
         handler = self.handlers.get(type(node))
         if handler is None:
             raise refusal(_described(node), node.place)
-        code = handler(self, node, scope, want)
-        return self.narrowed_code(code)
+        known = self._known_codes()
+        key = node, scope, want
+        if key not in known:
+            known[key] = handler(self, node, scope, want)
+        return self.narrowed_code(known[key])
+
+    def _known_codes(self) -> dict[object, TypedSource]:
+        """Return the codes of expressions in what holds here; the name of a LET is read at many places."""
+        context = self.reading, self.is_primed, id(self.assigned), id(self._narrowed), tuple(self.recursions)
+        if context not in self._codes:
+            self._codes[context] = {}, (self.assigned, self._narrowed)
+        return self._codes[context][0]
 
     def _is_permuted(self, value: Value) -> bool:
         """Return whether a value is a function of what SYMMETRY permutes: only initial states may name its keys."""
@@ -232,7 +243,7 @@ class Translation:
     def narrowed(self, found: Mapping[str, RecordShape]) -> Iterator[None]:
         """Use what a test says about the classes of values with this source."""
         before = self._narrowed
-        self._narrowed = {**before, **found}
+        self._narrowed = {**before, **found} if found else before
         try:
             yield
         finally:
@@ -240,6 +251,7 @@ class Translation:
 
     def restart_locals(self, last: int = 0) -> None:
         """Begin another function, whose locals are numbered from the one after `last`."""
+        self._codes = {}
         self.names.restart_locals(last)
         self._elements = set()
 
