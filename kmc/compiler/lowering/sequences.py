@@ -21,9 +21,9 @@ def seq_method(low: Lowering, owner: Value, name: str, node: ast.Call, scope: Sc
     values = [low.evaluate(argument, scope) for argument in node.args]
     if isinstance(owner, SeqLiteral):
         owner = _sequence(low, owner, values[0] if name == "append" else None, node)
-    assert isinstance(owner, Packed | Stored)
-    if name == "append":
+    if isinstance(owner, Packed | Stored) and isinstance(owner.type, FreeSeq) and name == "append":
         owner = _with_room(low, owner, values[0], node)
+    assert isinstance(owner, Packed | Stored)
     declared = owner.type
     assert isinstance(declared, SeqType)
     count, capacity = array_head(owner), declared.capacity
@@ -53,25 +53,15 @@ def _sequence(low: Lowering, literal: SeqLiteral, more: Value | None, node: Orig
     return Packed(declared, pack(low.code, literal, declared, node))
 
 
-def _with_room(low: Lowering, owner: Packed | Stored, more: Value, node: Origin) -> Packed | Stored:
-    """A sequence in a type that holds one more element of the type of `more`.
-
-    The capacity of a type that the author declared stays: an append beyond it is an error, even if it is not stored.
-    That its elements are of their type is checked where the sequence is stored.
-    """
-    declared = owner.type
-    assert isinstance(declared, SeqType)
+def _with_room(low: Lowering, owner: Packed | Stored, more: Value, node: Origin) -> Packed:
+    """A list that is not stored, in a type that holds one more element."""
+    assert isinstance(owner.type, SeqType)
     kind = type_of(more)
-    element_type = declared.element if kind is None else joined_type(declared.element, kind)
-    if isinstance(declared, FreeSeq):
-        if element_type is None:
-            low.code.refuse(node, "a list of these elements")
-        roomy: SeqType = FreeSeq(element_type, declared.capacity + 1)
-    elif element_type is None or element_type == declared.element:
-        return owner
-    else:
-        roomy = SeqType(element_type, declared.capacity)
-    return Packed(roomy, keep_words(low.code, pack(low.code, owner, roomy, node)))
+    element_type = owner.type.element if kind is None else joined_type(owner.type.element, kind)
+    if element_type is None:
+        low.code.refuse(node, "a list of these elements")
+    declared = FreeSeq(element_type, owner.type.capacity + 1)
+    return Packed(declared, keep_words(low.code, pack(low.code, owner, declared, node)))
 
 
 def _appended(low: Lowering, declared: SeqType, count: Expr, items: list[Value], new: Value, node: Origin) -> Value:
