@@ -149,3 +149,34 @@ def step(st):
     model = model_of(tmp_path, source)
     assert emit_llvm(build_kernels(model).module), "it is well-formed, with the code behind the error"
     assert list(differences(kernels_in_python(model), level_states(model, Limits(), at_most=2))) == []
+
+
+@pytest.mark.parametrize(
+    "change", ["n=st.s.at(st.k)", "n=st.s[st.k]", "s=st.s.upto(st.k)", "s=st.s[st.k:]", "s=st.s[:st.k]"]
+)
+def test_an_offset_may_be_one_alternative_of_a_union(change: str, tmp_path: Path) -> None:
+    source = f"""
+Seat = constant("Seat", IdentSet(), "Where an offset is not a number")
+
+
+class State(Record):
+    n: Int(0, 3)
+    k: Seat | Int(0, 3)
+    s: Seq[Int(0, 3), 3]
+
+
+@spec.init
+def init():
+    for s in ([], [1], [2, 3]):
+        for k in range(0, 4):
+            yield State(n=0, k=k, s=s)
+        for i in Seat:
+            yield State(n=0, k=i, s=s)
+
+
+@spec.action
+def step(st):
+    yield st.set({change})
+"""
+    model = model_of(tmp_path, source, "CONSTANT Seat = {a, b}")
+    assert list(differences(kernels_in_python(model), level_states(model, Limits(), at_most=30))) == []

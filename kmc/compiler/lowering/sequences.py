@@ -9,11 +9,11 @@ from kmc.compiler.ir.nodes import Const, Expr
 from kmc.compiler.lowering.context import Lowering
 from kmc.compiler.lowering.map_literals import placed
 from kmc.compiler.values.code import Origin
-from kmc.compiler.values.packing import array_head, element, keep_words, lift, make_seq, pack, unwrap, value_words
+from kmc.compiler.values.packing import array_head, collection, element, keep_words, lift, make_seq, pack, value_words
 from kmc.compiler.values.scope import Scope
 from kmc.compiler.values.value import Num, Numbers, Packed, SeqLiteral, Stored, Value
 from kmc.compiler.values.value_types import FreeSeq, joined_type, type_of, type_of_all
-from kmc.lang.types import SeqType
+from kmc.lang.types import IntType, SeqType
 
 
 def seq_method(low: Lowering, owner: Value, name: str, node: ast.Call, scope: Scope) -> Value:
@@ -33,7 +33,7 @@ def seq_method(low: Lowering, owner: Value, name: str, node: ast.Call, scope: Sc
     if name == "append":
         low.code.check(x.binary("slt", count, Const(capacity)), node)
         return _appended(low, declared, count, items, values[0], node)
-    index = unwrap(low.code, values[0], node)
+    index = collection(low.code, values[0], node, IntType)
     if name == "at" and isinstance(index, Num):
         low.code.check(x.both(x.binary("slt", x.ZERO, index.code), x.binary("sle", index.code, count)), node)
         return element(owner, low.code.keep(x.sub(index.code, x.ONE), "at"))
@@ -98,7 +98,7 @@ def _in_words(low: Lowering, value: Value, node: Origin) -> Packed | Stored | No
 
 def position(low: Lowering, owner: Value, key: Value, node: Origin) -> Value:
     """`s[k]`: the element at a position that counts from 0."""
-    whole, index = _in_words(low, owner, node), unwrap(low.code, key, node)
+    whole, index = _in_words(low, owner, node), collection(low.code, key, node, IntType)
     if not isinstance(index, Num):
         low.code.refuse(node, "brackets with this on a sequence")
     if whole is None:
@@ -136,7 +136,7 @@ def between(low: Lowering, owner: Value, node: ast.Slice, scope: Scope) -> Value
 def _bound(low: Lowering, bound: ast.expr | None, length: Expr, default: Expr, scope: Scope) -> Expr:
     if bound is None:
         return default
-    value = unwrap(low.code, low.evaluate(bound, scope), bound)
+    value = collection(low.code, low.evaluate(bound, scope), bound, IntType)
     if not isinstance(value, Num):
         low.code.refuse(bound, "a slice that begins or ends at this")
     code = low.code.keep(value.code, "bound")
