@@ -111,7 +111,7 @@ class Translation:
     unseen: str = "Bool"
     """The annotation of the elements of collections that were always empty."""
     has_unseen: bool = False
-    """Whether the declarations have such collections."""
+    """True if the declarations have such collections."""
 
     def __post_init__(self) -> None:
         self.fields = variable_names(self.model.variables)
