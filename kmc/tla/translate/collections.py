@@ -2,6 +2,7 @@ r"""Sets and arithmetic: `{...}`, filters, maps of sets, `\union`, SUBSET, CHOOS
 
 from __future__ import annotations
 
+from kmc.errors import Span
 from kmc.tla.resolved.nodes import (
     BoundExpr,
     BuiltinExpr,
@@ -28,12 +29,12 @@ from kmc.tla.shapes.shape import (
     join,
     join_all,
 )
-from kmc.tla.translate.iteration import choose, iterable, loops
+from kmc.tla.translate.iteration import choose, items_of, iterable, loops
 from kmc.tla.translate.literals import have_several_lengths, wanted
 from kmc.tla.translate.membership import may_be, membership
 from kmc.tla.translate.narrowing import guard
 from kmc.tla.translate.refusal import refusal
-from kmc.tla.translate.scope import SpecLocal, TranslationScope, TypedSource, head
+from kmc.tla.translate.scope import Entry, SpecLocal, TranslationScope, TypedSource, head
 from kmc.tla.translate.several_kinds import only_function, only_set
 from kmc.tla.translate.translation import Translation
 
@@ -103,15 +104,14 @@ def element_code(t: Translation, node: Expression, scope: TranslationScope, want
 
 def filtered(t: Translation, node: SetFilterExpr, scope: TranslationScope, want: Shape) -> TypedSource:
     r"""Translate `{x \in S: P}`."""
-    if node.range.is_pattern:
-        raise refusal("a filter with a tuple pattern", node.place)
-    chosen = choose(t, node.range.domain, scope, node.range.bindings[0].name)
+    bound = node.range
+    chosen = choose(t, bound.domain, scope, "item" if bound.is_pattern else bound.bindings[0].name)
     if chosen is None:
         return EMPTY_SET
-    inner = scope.bind(((node.range.bindings[0], chosen.entry),))
+    inner = scope.bind(items_of(t, bound, chosen.entry) if bound.is_pattern else ((bound.bindings[0], chosen.entry),))
     clauses = " ".join(clause.text for clause in chosen.clauses)
     if not isinstance(chosen.entry, SpecLocal):  # a tuple or a record that is made of the elements of several sets
-        made = t.value(BoundExpr(place=node.place, binding=node.range.bindings[0]), inner)
+        made = _whole_element(t, chosen.entry, node.place)
         return TypedSource(f"{{{made.source} {clauses} if {guard(t, node.condition, inner)[0]}}}", SetShape(made.shape))
     local = chosen.entry.code
     condition, found = guard(t, node.condition, inner)
@@ -121,6 +121,12 @@ def filtered(t: Translation, node: SetFilterExpr, scope: TranslationScope, want:
         return TypedSource(f"{network.source}.keep(lambda {local.source}: {condition})", network.shape, True)
     element = found.get(local.source, local.shape)
     return TypedSource(f"{{{local.source} {clauses} if {condition}}}", SetShape(element))
+
+
+def _whole_element(t: Translation, entry: Entry, place: Span) -> TypedSource:
+    """Return an element that is made of the elements of several sets."""
+    binding = NameBinding("item", place)
+    return t.value(BoundExpr(place=place, binding=binding), TranslationScope().bind(((binding, entry),)))
 
 
 def described(t: Translation, node: ProductExpr | RecordSetExpr, scope: TranslationScope, want: Shape) -> TypedSource:

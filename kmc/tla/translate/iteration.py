@@ -88,7 +88,7 @@ def clauses_of(
             if chosen is None:
                 return None
             clauses.extend(chosen.clauses)
-            pairs.extend(_items(t, bound, chosen.entry))
+            pairs.extend(items_of(t, bound, chosen.entry))
             continue
         for binding in bound.bindings:
             chosen = choose(t, bound.domain, scope, binding.name)
@@ -99,8 +99,8 @@ def clauses_of(
     return scope.bind(pairs), clauses
 
 
-def _items(t: Translation, bound: BoundRange, entry: Entry) -> list[tuple[NameBinding, Entry]]:
-    """Return the names of a tuple pattern."""
+def items_of(t: Translation, bound: BoundRange, entry: Entry) -> list[tuple[NameBinding, Entry]]:
+    """Return what the names of a tuple pattern mean for an element that is chosen."""
     if isinstance(entry, Delayed) and isinstance(entry.expression, TupleExpr):
         items = [Delayed(item, entry.scope) for item in entry.expression.items]
         return list(zip(bound.bindings, items, strict=True))

@@ -37,17 +37,28 @@ def identifier(text: str) -> str:
 
 
 _NO_FIELDS = frozenset(
-    ("set", "items", "fields", "shapes", "tag", "abstract", "kmc_type", "written_type", "source_field", "dest_field")
+    (
+        *keyword.kwlist,
+        "set",
+        "items",
+        "fields",
+        "shapes",
+        "tag",
+        "abstract",
+        "kmc_type",
+        "written_type",
+        "source_field",
+        "dest_field",
+    )
 )
+_ESCAPED = "field_"
 
 
 def field_name(text: str) -> str:
-    """Return a field of a record, or a variable, as a name of Python."""
-    name = identifier(text)
-    kept = name.removesuffix("_") if name != text else name
-    if kept == text and not keyword.iskeyword(kept) and kept not in _NO_FIELDS and not kept.startswith("_"):
-        return kept
-    return name
+    """Return a field of a record, or a variable, as a name of Python: other fields have other names."""
+    if not re.fullmatch(r"[A-Za-z]\w*", text, flags=re.ASCII) or text.startswith(_ESCAPED):
+        return _ESCAPED + "".join(one if re.match("[A-Za-z0-9]", one) else f"_{ord(one):x}_" for one in text)
+    return f"{text}_" if text.rstrip("_") in _NO_FIELDS else text
 
 
 def unique(name: str, taken: Iterable[str]) -> str:
