@@ -75,7 +75,9 @@ def only_value(
     with t.narrowed(found):
         value = t.value(part(BoundExpr(place=node.place, binding=binding)), inner, want)
     clauses = " ".join(clause.text for clause in choice.clauses)
-    return TypedSource(f"{{0: {value.source} {clauses} if {test}}}[0]", value.shape)
+    source = f"{{0: {value.source} {clauses} if {test}}}[0]"
+    t.choices[source] = node.place
+    return TypedSource(source, value.shape)
 
 
 def _may_have_one(t: Translation, domain: Expression, scope: TranslationScope) -> bool:

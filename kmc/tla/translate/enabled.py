@@ -117,10 +117,21 @@ def _changing(node: AngleActionExpr) -> Expression:
 
 
 def _guarded(t: Translation, part: Part, rest: Sequence[Part], assigned: Assigned) -> str:
+    if _lacks_values(t, part, assigned):
+        return "checked(False, False)"
     test, found = guard(t, *part)
     with t.narrowed(found):
         inner = _possible(t, rest, assigned)
     return test if inner == "True" else f"({test} and {inner})"
+
+
+def _lacks_values(t: Translation, part: Part, assigned: Assigned) -> bool:
+    """Return whether a part is v' # v where the action has not given all variables of v a value: TLC stops there."""
+    match part[0]:
+        case BuiltinExpr(operator="~", arguments=(UnchangedExpr(body=body),)):
+            items = [item for item, _ in _items(body, part[1])]
+            return any(isinstance(item, VariableExpr) and item.index not in assigned for item in items)
+    return False
 
 
 def _assigning(

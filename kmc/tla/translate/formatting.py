@@ -29,6 +29,11 @@ def formatted(text: str, depth: int) -> list[str]:
     return lines
 
 
+def unparsed(source: str) -> str:
+    """Return an expression as `formatted` writes it where it is in one line."""
+    return ast.unparse(ast.parse(source, mode="eval"))
+
+
 def _is_same(lines: list[str], statement: ast.stmt, is_block: bool, word: str) -> bool:
     whole = "\n".join(lines).lstrip()[len(word) :]
     try:

@@ -10,7 +10,7 @@ from kmc.errors import Span
 from kmc.lang.naming import camel_case
 from kmc.tla.shapes.shape import Atom
 from kmc.tla.translate.declarations import LANGUAGE_WORDS, Declarer, class_names
-from kmc.tla.translate.formatting import formatted
+from kmc.tla.translate.formatting import formatted, unparsed
 from kmc.tla.translate.names import ATOM_CLASS
 from kmc.tla.translate.support import functions_used
 from kmc.tla.translate.temporal_atoms import STATE_ATOM, STEP_ATOM
@@ -18,6 +18,7 @@ from kmc.tla.translate.translation import WrittenLine
 from kmc.tla.translate.translator import SpecFunction, TranslatedParts
 
 _INDENT = "    "
+_END_OF_CHOICE = "}[0]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +46,11 @@ class _Writer:
         self._t = parts.t
         self._declarer = Declarer(parts.t)
         self._names: dict[str, str] = {}
+        self._choices: dict[str, Span] = {}
 
     def write(self) -> SpecText:
         self._names = class_names(self._t)
+        self._choices = {unparsed(_renamed(text, self._names)): place for text, place in self._t.choices.items()}
         body = self._functions()
         classes = [(_renamed(line, self._names), None) for line in self._declarer.classes()]
         state = [(_renamed(line, self._names), place) for line, place in self._state()]
@@ -115,7 +118,14 @@ class _Writer:
             lines.extend((text, helper.place) for text in _formatted(helper, self._names))
         for function in self._parts.functions:
             lines.extend([("", None), ("", None), *_function(function, self._names)])
-        return lines
+        return [(text, self._place(text, place)) for text, place in lines]
+
+    def _place(self, line: str, place: Span | None) -> Span | None:
+        """Return the place of the CHOOSE that a line has, if it has one, and else that of the whole statement."""
+        if _END_OF_CHOICE not in line:
+            return place
+        found = {chosen for text, chosen in self._choices.items() if text in line}
+        return found.pop() if len(found) == 1 else place
 
 
 def _function(function: SpecFunction, names: dict[str, str]) -> list[tuple[str, Span | None]]:

@@ -24,6 +24,7 @@ from kmc.tla.resolved.nodes import (
     Expression,
     FunctionSetExpr,
     LambdaExpr,
+    LetExpr,
     NameBinding,
     OperatorDefinition,
     OperatorReferenceExpr,
@@ -97,7 +98,7 @@ class Translation:
     is_primed: bool = False
     assigned: Assigned = field(default_factory=dict)
     _narrowed: dict[str, RecordShape] = field(default_factory=dict)
-    _constants: dict[int, tuple[object, Value | None]] = field(default_factory=dict)
+    _constants: dict[tuple[int, int], tuple[object, Value | None]] = field(default_factory=dict)
     fields: tuple[str, ...] = ()
     bases: list[frozenset[RecordKey]] = field(default_factory=list)
     _elements: set[tuple[str, str]] = field(default_factory=set)
@@ -108,6 +109,8 @@ class Translation:
     """The recursive definitions at work (`recursion.py`)."""
     helpers: dict[str, list[WrittenLine]] = field(default_factory=dict)
     """The helpers of recursive definitions by their names, in the order in which they are defined."""
+    choices: dict[str, Span] = field(default_factory=dict)
+    """The places of CHOOSEs whose solutions must have one value, by their code: compiled code may stop there."""
     unseen: str = "Bool"
     """The annotation of the elements of collections that were always empty."""
     has_unseen: bool = False
@@ -349,15 +352,14 @@ class Translation:
         closed = None if _is_described(expression) else self.closed(expression, scope)
         if closed is None or isinstance(closed, LambdaExpr | OperatorReferenceExpr):
             return None
-        key = id(expression) if closed is expression else 0
+        key = id(expression), 0 if closed is expression else id(scope)
         if key in self._constants:
             return self._constants[key][1]
         try:
             found: Value | None = self.program.evaluate(closed, None)
         except EvaluationError:
             found = None
-        if key:
-            self._constants[key] = (expression, found)
+        self._constants[key] = (expression, scope), found
         return found
 
     def listed(self, expression: Argument, scope: TranslationScope) -> frozenset[Value] | None:
@@ -376,6 +378,11 @@ class Translation:
             value = frozenset(value.elements()) if value.is_finite and value.size() <= _LISTED_MAX else None
         return value if isinstance(value, frozenset) else None
 
+    def _is_closed(self, definition: OperatorDefinition, around: TranslationScope, scope: TranslationScope) -> bool:
+        """Return whether the free names of a definition of a LET mean the same around the LET and in a scope."""
+        free = self.facts.of_definition(definition).free
+        return not definition.recursive and all(around.entries.get(one) is scope.entries.get(one) for one in free)
+
     def closed(self, expression: Argument, scope: TranslationScope) -> Argument | None:
         """Return a constant expression without free names, None where it depends on a local or a state."""
         facts = self.facts.of(expression)
@@ -383,18 +390,28 @@ class Translation:
             return None
         bindings: list[NameBinding] = []
         arguments: list[Argument] = []
+        definitions: list[OperatorDefinition] = []
         for name in facts.free:
             entry = scope.entries.get(name)
-            if isinstance(name, OperatorDefinition) or isinstance(entry, LetScope) or not isinstance(entry, Delayed):
+            if isinstance(name, OperatorDefinition):
+                if not isinstance(entry, LetScope) or not self._is_closed(name, entry.scope, scope):
+                    return None
+                definitions.append(name)
+                continue
+            if not isinstance(entry, Delayed):
                 return None
             argument = self.closed(entry.expression, entry.scope)
             if argument is None:
                 return None
             bindings.append(name)
             arguments.append(argument)
-        if not bindings:
+        if not bindings and not definitions:
             return expression
         body: Expression = expression  # type: ignore[assignment]  # an operator argument has been applied by `head`
+        if definitions:
+            # A definition has more free names than each one that it uses, which is declared before it.
+            definitions.sort(key=lambda one: (len(self.facts.of_definition(one).free), one.name))
+            body = LetExpr(place=expression.place, definitions=tuple(definitions), body=body)
         closed = OperatorDefinition("constant", tuple(bindings), body, expression.place, self.model.module)
         return ApplyExpr(place=expression.place, operator=closed, arguments=tuple(arguments))
 

@@ -175,6 +175,7 @@ def _written(t: Translation, temporal: TemporalAtoms, *, tolerant: bool) -> Tran
     """Translate everything once; a tolerant pass goes on after a refusal."""
     parts = TranslatedParts(t)
     t.helpers.clear()
+    t.choices.clear()
     model, behaviour = t.model, t.model.behaviour
     assert behaviour is not None
     assert behaviour.next is not None

@@ -150,3 +150,28 @@ def test_a_wrong_atom_is_refused(before: str, after: str, tmp_path: Path, monkey
     with pytest.raises(InternalError, match="differ in the truth of") as refused:
         checked(tmp_path, LAMP, f"{CFG}PROPERTY Tires", Engine.NATIVE)
     assert refused.value.code == "KMC944"
+
+
+COUNTER = r"""---- MODULE Counter ----
+EXTENDS Naturals
+CONSTANT Forgetful
+VARIABLES count, flag
+Init == count = 0 /\ flag = FALSE
+Step == CASE count < 2 -> count' = count + 1 /\ flag' = ~flag
+          [] count = Forgetful -> count' = 0
+          [] OTHER -> FALSE /\ UNCHANGED <<count, flag>>
+vars == <<count, flag>>
+Spec == Init /\ [][Step]_vars /\ WF_vars(Step)
+Ends == <>(count = 2)
+====
+"""
+
+
+def test_a_way_that_forgets_a_variable_stops_a_check_once_a_state_enables_it(tmp_path: Path) -> None:
+    cfg = f"{CFG}CONSTANT Forgetful = 5\nPROPERTY Ends\n"
+    native, interpreted = (checked(tmp_path, COUNTER, cfg, engine) for engine in (Engine.NATIVE, Engine.PYTHON))
+    assert answers(native) == answers(interpreted)
+    assert native.violation is None
+    with pytest.raises(EvaluationError) as stopped:
+        checked(tmp_path, COUNTER, cfg.replace("5", "2"), Engine.NATIVE)
+    assert stopped.value.code == "KMC264"
