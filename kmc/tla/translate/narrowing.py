@@ -1,7 +1,7 @@
 """Narrowing: what a condition says about the classes of records.
 
-After `m.type = Vote`, m is of the classes whose `type` may be Vote. The test of the class is written before the
-condition, since compiled code needs it to read fields that other classes lack.
+After `m.type = Vote`, m is of the classes whose `type` may be Vote. The test of the class is written before that
+comparison, since compiled code needs it to read fields that other classes lack.
 """
 
 from __future__ import annotations
@@ -38,6 +38,9 @@ def guard_or_never(t: Translation, node: Expression, scope: TranslationScope) ->
     tests, found = narrowing(t, node, scope)
     if _is_impossible(found):
         return t.source(node, scope), None
+    if isinstance(head(node, scope)[0], ConjunctionExpr):
+        # Each conjunct has its own tests, behind those before it: `q # <<>> /\ Head(q).type = Vote` reads no empty q.
+        return t.source(node, scope), found
     with t.narrowed(found):
         source = t.source(node, scope) if not _is_test_of(t, node, scope, tests) else ""
     return " and ".join([*tests, source] if source else tests) or "True", found
