@@ -44,6 +44,7 @@ from kmc.tla.shapes.shape import (
     tuple_key,
 )
 from kmc.tla.translate.choosing import first_in_order, only_value
+from kmc.tla.translate.computed_fields import value_at
 from kmc.tla.translate.computed_updates import updated_at
 from kmc.tla.translate.iteration import choose, iterable, loops
 from kmc.tla.translate.literals import record_source, wanted
@@ -60,13 +61,25 @@ from kmc.tla.translate.translation import Translation
 
 
 def record(t: Translation, node: RecordExpr, scope: TranslationScope, want: Shape) -> TypedSource:
-    """Translate `[a |-> 1]`."""
+    """Translate `[a |-> 1]` to a record, or to a map where its fields are keys that the module computes."""
     values = dict(node.fields)
+    if not t.records.is_record(values):
+        return _map_of_strings(t, values, scope, want)
     key = RecordKey(tuple(sorted(values)))
     known = t.records.fields.get(key, {})
     return record_source(
         t.records, key, [t.value(values[name], scope, known.get(name, NOTHING)) for name in key.fields]
     )
+
+
+def _map_of_strings(t: Translation, values: dict[str, Expression], scope: TranslationScope, want: Shape) -> TypedSource:
+    as_map = wanted(want, MapShape)
+    value = as_map.value if isinstance(as_map, MapShape) else NOTHING
+    keys = [t.literal(name) for name in values]
+    items = [t.value(item, scope, value) for item in values.values()]
+    pairs = ", ".join(f"{key.source}: {item.source}" for key, item in zip(keys, items, strict=True))
+    shapes = (join_all(key.shape for key in keys), join_all(item.shape for item in items))
+    return TypedSource(f"{{{pairs}}}", MapShape(*shapes, frozenset(values)))
 
 
 def tuple_(t: Translation, node: TupleExpr, scope: TranslationScope, want: Shape) -> TypedSource:
@@ -291,11 +304,15 @@ def applied(t: Translation, function: TypedSource, argument: Expression, scope: 
 
 
 def _item(t: Translation, record: TypedSource, argument: Expression, scope: TranslationScope) -> TypedSource:
-    """Translate the application of a record or a tuple, whose argument has to be constant."""
+    """Translate the application of a record or a tuple."""
     index = t.constant(*head(argument, scope))
-    if not isinstance(index, int | str):
-        raise refusal("a field of a record that is computed", argument.place)
-    return t.field(record, f"item{index}" if isinstance(index, int) else index, argument.place)
+
+    def field(name: int | str) -> TypedSource:
+        return t.field(record, f"item{name}" if isinstance(name, int) else name, argument.place)
+
+    if isinstance(index, int | str):
+        return field(index)
+    return value_at(t, record.shape, argument, scope, lambda name: field(name.value))
 
 
 def field_access(t: Translation, node: FieldAccessExpr, scope: TranslationScope, want: Shape) -> TypedSource:

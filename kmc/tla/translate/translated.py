@@ -7,14 +7,19 @@ from dataclasses import dataclass
 
 from kmc.tla.resolved.model import ResolvedModel
 from kmc.tla.resolved.nodes import (
+    ApplyExpr,
     Argument,
+    BooleanExpr,
+    BuiltinExpr,
     ExceptExpr,
+    Expression,
     FieldAccessExpr,
     FunctionApplicationExpr,
     NumberExpr,
     OperatorDefinition,
     RecordExpr,
     RecordSetExpr,
+    StringExpr,
     VariableExpr,
 )
 from kmc.tla.run.program import ModuleProgram
@@ -71,18 +76,57 @@ def translate_model(
 def used_names(model: ResolvedModel) -> UsedNames:
     """Return the names that a model uses as fields of records, and the variables that it uses as functions."""
     fields: set[str] = set()
+    strings: list[StringExpr] = []
+    changed: set[Argument] = set()
+    records: list[RecordExpr] = []
     functions: set[int] = set()
     for node in _all_nodes(model):
         match node:
-            case RecordExpr() | RecordSetExpr():
+            case StringExpr():
+                strings.append(node)
+            case BuiltinExpr(operator="DOMAIN", arguments=(ApplyExpr(operator=OperatorDefinition() as definition),)):
+                strings.extend(_keys_of(definition.body))
+            case RecordExpr():
+                records.append(node)
+            case RecordSetExpr():
                 fields.update(name for name, _ in node.fields)
             case FieldAccessExpr():
                 fields.add(node.field)
             case FunctionApplicationExpr(function=VariableExpr(index=index), argument=argument):
                 functions.update(() if isinstance(argument, NumberExpr) else (index,))
-            case ExceptExpr(function=VariableExpr(index=index), updates=updates):
-                functions.update(() if isinstance(updates[0].path[0], NumberExpr) else (index,))
-    return UsedNames(frozenset(fields), frozenset(functions))
+            case ExceptExpr(updates=updates):
+                changed.update(step for update in updates for step in update.path)
+                if isinstance(node.function, VariableExpr) and not isinstance(updates[0].path[0], NumberExpr):
+                    functions.add(node.function.index)
+    texts = {node.value for node in strings if node not in changed}  # a field is a string in EXCEPT
+    return UsedNames(_fields_of(records, fields, texts), frozenset(functions))
+
+
+def _keys_of(body: Expression | None) -> list[StringExpr]:
+    return [StringExpr(name, place=body.place) for name, _ in body.fields] if isinstance(body, RecordExpr) else []
+
+
+def _fields_of(records: list[RecordExpr], fields: set[str], strings: set[str]) -> frozenset[str]:
+    r"""Return the fields that a module writes, without the keys of functions that it writes as records.
+
+    In `Other == [A |-> "B", B |-> "A"]` and `\E p \in {"A", "B"} : turn = Other[p]`, A and B are strings, and no
+    `r.A` reads them: they are keys, as those of `[p \in {"A", "B"} |-> FALSE]` are.
+    """
+    keys = [node for node in records if _may_be_a_function(node, strings)]
+    found = fields.union(*(dict(node.fields) for node in records if node not in keys))
+    while True:
+        others = [node for node in keys if found.isdisjoint(dict(node.fields))]
+        if len(others) == len(keys):
+            return frozenset(found)
+        found = found.union(*(dict(node.fields) for node in keys if node not in others))
+        keys = others
+
+
+def _may_be_a_function(node: RecordExpr, strings: set[str]) -> bool:
+    values = [value for _, value in node.fields]
+    kinds = {type(value) for value in values}
+    literals = kinds & {StringExpr, NumberExpr, BooleanExpr}
+    return strings.issuperset(dict(node.fields)) and (not literals or (kinds == literals and len(kinds) == 1))
 
 
 def _all_nodes(model: ResolvedModel) -> Iterator[Argument]:
@@ -92,6 +136,7 @@ def _all_nodes(model: ResolvedModel) -> Iterator[Argument]:
     if behaviour is not None:
         roots = [*behaviour.initial, *([behaviour.next] if behaviour.next is not None else [])]
     definitions = [*model.constants, *model.invariants, *model.properties, *model.constraints]
+    definitions.extend((*model.action_constraints, *((model.view,) if model.view is not None else ())))
     known: set[OperatorDefinition] = set()
     queue = [*roots, *(one.body for one in definitions if one.body is not None)]
     while queue:

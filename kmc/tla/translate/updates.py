@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from kmc.tla.resolved.nodes import BoundExpr, BuiltinExpr, ExceptExpr, ExceptUpdate, Expression, NumberExpr
 from kmc.tla.shapes.shape import (
     AtomShape,
@@ -14,6 +16,7 @@ from kmc.tla.shapes.shape import (
     alternatives_of,
     join,
 )
+from kmc.tla.translate.computed_fields import changed_at
 from kmc.tla.translate.functions import applied
 from kmc.tla.translate.literals import class_placeholder
 from kmc.tla.translate.names import field_name
@@ -40,12 +43,19 @@ def _updated(
         return code  # EXCEPT changes nothing at a key that the function does not have
     if t.is_bag(shape):
         return _bag_updated(t, code, update, scope)
+    records = _record_of(shape)
+    if records is not None and t.constant(*head(step, scope)) is None:
+
+        def with_field(field: Expression) -> TypedSource:
+            path = (*update.path[:depth], field, *update.path[depth + 1 :])
+            return _updated(t, code, replace(update, path=path), depth, scope)
+
+        return changed_at(t, code, step, scope, with_field)
     old = applied(t, code, step, scope)
     if depth + 1 < len(update.path):
         new = _updated(t, old, update, depth + 1, scope)
     else:
         new = t.value(update.value, scope.bind(((update.previous, SpecLocal(old)),)), old.shape)
-    records = _record_of(shape)
     if records is not None:
         field = _field_name(t, step, scope)
         for key in records.classes:
