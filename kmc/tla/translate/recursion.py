@@ -7,6 +7,7 @@ of the result grow until they cover the recursive calls, as those of variables d
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -52,7 +53,12 @@ from kmc.tla.translate.tables import tabulated
 from kmc.tla.translate.translation import StateReading, Translation, WrittenLine
 
 _DEPTH_LEAST, _DEPTH_MAX, _ROUNDS_MAX = 4, 24, 12
+_INLINED_MAX = 64
 _LEVEL = "<level>"  # no identifier has this text
+
+
+class _LongChain(Exception):
+    """The end of a translation to a chain: each level calls the next one several times, so the code doubles."""
 
 
 @dataclass(slots=True)
@@ -157,13 +163,15 @@ def _chain_or_table(
     scope: TranslationScope,
     whole: tuple[Expression, TranslationScope],
 ) -> TypedSource:
-    """Translate a recursion to a chain of helpers or, where these cannot say it, to a table of its values."""
+    """Translate a recursion to a chain of helpers or, where these cannot say it, to a table."""
     try:
-        return _called(t, source, arguments, scope, whole[0].place)
-    except SpecError:
+        return _called(t, source, arguments, scope, whole[0].place, inlined_max=_INLINED_MAX)
+    except (SpecError, _LongChain) as error:
         table = tabulated(t, source.name, *whole)
         if table is not None:
             return table
+        if isinstance(error, _LongChain):
+            return _called(t, source, arguments, scope, whole[0].place)
         if source.key in t.recursions or not any(isinstance(head(one, scope)[0], TupleExpr) for one in arguments):
             raise
     # A tuple that is gone through item by item is a sequence.
@@ -206,8 +214,12 @@ def _called(
     scope: TranslationScope,
     place: Span,
     tuples: Shape = NOTHING,
+    inlined_max: int | None = None,
 ) -> TypedSource:
-    """Translate a call; `tuples` is the shape of arguments that are written as tuples."""
+    """Translate a call; `tuples` is the shape of arguments that are written as tuples.
+
+    Raises _LongChain for a chain whose compiled code has more than `inlined_max` copies of the body.
+    """
     known = t.recursions.get(source.key)
     if known is not None:
         return _inner(t, known, arguments, scope)
@@ -229,6 +241,9 @@ def _called(
         # Compiling a chain of these takes minutes: each level has a word for every possible sequence.
         raise refusal(f"the recursive {source.name}, whose value is a set of sequences,", place)
     depth = min(_DEPTH_MAX, max(_DEPTH_LEAST, *map(_depth, recursion.shapes)) + 4 * t.universe.bounds.widening)
+    calls = len(re.findall(re.escape(f"{name}_level_{_LEVEL}("), body))
+    if inlined_max is not None and calls > 1 and calls**depth > inlined_max:
+        raise _LongChain
     last = f"checked({default_of(t.names, t.records, recursion.result, place)}, False)"
     with t.reading_state() if is_next else nullcontext():
         test = _domain_test(t, source, recursion, parameters, around)

@@ -146,3 +146,25 @@ Next == \/ n < 22 /\ n' = n + 1 /\ q' = q
 def test_a_recursion_whose_table_is_large_or_long_to_evaluate_is_refused(value: str, tmp_path: Path) -> None:
     with pytest.raises(SpecError, match="whose value is a set of sequences"):
         pair_of(tmp_path, WORDS.replace("VALUE", value), "INIT Init\nNEXT Next\n")
+
+
+DEPTHS = r"""---- MODULE Depths ----
+EXTENDS Integers, Sequences, FiniteSets
+VARIABLES order
+Task == {"a", "b", "c", "d", "e", "f"}
+Before == {<<"a", "b">>, <<"a", "c">>, <<"b", "d">>, <<"c", "d">>, <<"e", "d">>, <<"d", "f">>}
+RECURSIVE Depth(_)
+Depth(t) == LET earlier == {p \in Task : <<p, t>> \in Before} IN
+  IF earlier = {} THEN 0
+  ELSE 1 + (CHOOSE m \in {Depth(p) : p \in earlier} : \A k \in {Depth(p) : p \in earlier} : m >= k)
+Init == order = <<>>
+Next == \E t \in Task : (\A i \in 1..Len(order) : Depth(order[i]) < Depth(t)) /\ order' = Append(order, t)
+Inv == Len(order) < 5
+====
+"""
+
+
+def test_a_chain_whose_levels_call_the_next_one_twice_is_a_table(tmp_path: Path) -> None:
+    pair = pair_of(tmp_path, DEPTHS, "INIT Init\nNEXT Next\nINVARIANT Inv\nCHECK_DEADLOCK FALSE\n")
+    assert pair.differences(100) == []
+    assert "depth_level_1" not in pair.translated.text.text  # 8 levels would be 256 copies in compiled code
