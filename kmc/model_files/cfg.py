@@ -30,6 +30,7 @@ from kmc.model_files.model_file import (
     is_name,
     read_model_text,
 )
+from kmc.model_files.raw_values import render_raw
 from kmc.model_files.tokens import Token, Tokens
 from kmc.model_files.value_text import read_definition, read_value
 
@@ -245,17 +246,24 @@ def _read_truth_value(tokens: Tokens, keyword: Token) -> bool:
     return tokens.take().text == "TRUE"
 
 
+def _value_text(given: Assignment | Substitution) -> str:
+    return f"<- {given.target.text}" if isinstance(given, Substitution) else render_raw(given.value)
+
+
 def _read_constants(tokens: Tokens, keyword: Token, draft: _Draft) -> None:
     if _ends_section(tokens):
         raise _missing_name(tokens, keyword)
     while not _ends_section(tokens):
         assignment = _read_assignment(tokens)
         given: list[Assignment | Substitution] = [*draft.constants, *draft.substitutions]
-        for earlier in given:
-            if (earlier.name, earlier.module) == (assignment.name, assignment.module):
+        known = [one for one in given if (one.name, one.module) == (assignment.name, assignment.module)]
+        for earlier in known:
+            if _value_text(earlier) != _value_text(assignment):
                 message = f"the constant '{assignment.name}' is given twice"
                 note = f"first in line {earlier.span.line}"
                 raise ModelError("KMC305", message, assignment.span, "keep one of the two", (note,))
+        if known:
+            continue  # pcal.trans writes a line for defaultInitValue beside the one of the author
         if isinstance(assignment, Substitution):
             draft.substitutions.append(assignment)
         else:

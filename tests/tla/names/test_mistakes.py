@@ -133,6 +133,11 @@ def test_a_model_value_that_the_module_does_not_have_is_accepted(tmp_path: Path)
     assert load_text(tmp_path, START, RUN + "CONSTANT Unused = Unused").constants == ()
 
 
+def test_a_constant_may_be_given_twice_with_one_value(tmp_path: Path) -> None:
+    once = "CONSTANTS N = {a, 1} F <- G "
+    load_text(tmp_path, START + "CONSTANT N, F(_)\nG(a) == a", RUN + once + "N = { a ,1} F <- G")
+
+
 def test_properties_without_behaviours_are_a_mistake(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="KMC368"):
         load_text(tmp_path, START, "INVARIANT Init")
