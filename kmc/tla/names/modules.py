@@ -222,11 +222,12 @@ class ModuleResolver(ExpressionResolver):
             self._add(unit.name, replaced, unit.place, scope, unit.is_local)
             return
         if isinstance(forward, DefinitionEntity) and forward.is_recursive and forward.syntax is None:
-            if forward.profile != profile:
+            if len(forward.profile) != len(profile):
                 message = f"'{unit.name}' has other parameters than its RECURSIVE declaration"
                 raise SpecError("KMC017", message, unit.place, "declare it with the same number of parameters")
             entity = forward
-            entity.syntax = unit
+            # RECURSIVE F(_, _) says how many parameters F has, and not which of them are operators.
+            entity.profile, entity.syntax = profile, unit
         else:
             entity = DefinitionEntity(unit.name, profile, unit.place, scope.module, scope, unit)
             self._add(unit.name, entity, unit.place, scope, unit.is_local)
