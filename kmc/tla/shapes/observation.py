@@ -223,7 +223,8 @@ def settled(shape: Shape, records: RecordTable, *, in_set: bool = False, is_func
 
 def _settled_sequence(shape: SequenceShape, records: RecordTable, *, in_set: bool, is_function: bool) -> Shape:
     if shape.longest == 0 or shape.shortest != shape.longest:
-        return SequenceShape(settled(shape.element, records), shape.shortest, shape.longest)
+        # Tuples in a queue are tuples, as those in sets are: what is taken from one may be put into the other.
+        return SequenceShape(settled(shape.element, records, in_set=True), shape.shortest, shape.longest)
     items = [settled(item, records) for item in shape.items]
     if in_set or (len({type(item) for item in items}) > 1 and not is_function):
         return records.add(tuple_key(len(items)), items)

@@ -30,6 +30,8 @@ from kmc.tla.shapes.shape import (
     SetShape,
     Shape,
     alternatives_of,
+    join_all,
+    tuple_key,
 )
 from kmc.tla.translate.comparable import are_incomparable
 from kmc.tla.translate.iteration import loops
@@ -38,6 +40,7 @@ from kmc.tla.translate.pointwise import images_of
 from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import Delayed, SpecLocal, TranslationScope, TypedSource, head
 from kmc.tla.translate.translation import Translation
+from kmc.tla.translate.tuples import as_wanted
 from kmc.tla.values.kinds import TlaModelValue
 
 
@@ -89,7 +92,7 @@ def membership(
     elements = [one.element for one in alternatives_of(holder.shape) if isinstance(one, SetShape)]
     if elements and all(are_incomparable(known.shape, element) for element in elements):
         return f"checked(False, len({holder.source}) == 0)"
-    return f"({known.source} in {holder.source})"
+    return f"({t.source(read, bound, join_all(elements))} in {holder.source})"
 
 
 def _equal(one: TypedSource, other: TypedSource) -> str:
@@ -284,6 +287,7 @@ def _stops_at(shape: PlainShape) -> bool:
 
 
 def _in_product(t: Translation, code: TypedSource, node: ProductExpr, scope: TranslationScope) -> str:
+    code = as_wanted(t.records, code, RecordShape(frozenset((tuple_key(len(node.sets)),))))
     if not isinstance(code.shape, RecordShape):
         raise refusal("a product as a test of this value", node.place)
     classes = {key for key in code.shape.classes if key.is_tuple and len(key.fields) == len(node.sets)}

@@ -52,6 +52,7 @@ from kmc.tla.translate.literals import class_placeholder, literal
 from kmc.tla.translate.names import NameTable, field_name, variable_names
 from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import Delayed, LetScope, Name, SpecLocal, TranslationScope, TypedSource, head, local_of
+from kmc.tla.translate.tuples import as_wanted
 from kmc.tla.translate.universe import Universe
 from kmc.tla.values.kinds import FunctionValue, SymbolicSet, Value
 from kmc.tla.values.order import sorted_values
@@ -126,7 +127,7 @@ class Translation:
         node, scope = head(expression, scope)
         local = local_of(node, scope)
         if local is not None:
-            return self._read_local(local)
+            return as_wanted(self.records, self._read_local(local), want)
         if not isinstance(node, TupleExpr | RecordExpr):
             folded = self.constant(node, scope)
             if folded is not None and not _is_large(folded) and not self._is_permuted(folded):
@@ -138,7 +139,7 @@ class Translation:
         key = node, scope, want
         if key not in known:
             known[key] = handler(self, node, scope, want)
-        return self.narrowed_code(known[key])
+        return as_wanted(self.records, self.narrowed_code(known[key]), want)
 
     def _known_codes(self) -> dict[object, TypedSource]:
         """Return the codes of expressions in what holds here; the name of a LET is read at many places."""

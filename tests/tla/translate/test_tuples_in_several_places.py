@@ -1,0 +1,44 @@
+r"""One tuple in a variable, a queue and a set: the translation finds it equal wherever the module does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from support.modules.agreement import pair_of
+
+CONFIGURATION = "INIT Init\nNEXT Next\nINVARIANT Inv\nCHECK_DEADLOCK FALSE\n"
+WALK = r"""---- MODULE Walk ----
+EXTENDS Integers, Sequences, FiniteSets
+VARIABLES pos, visited, path
+D == 0..2
+Init == pos = <<0, 0>> /\ visited = {<<0, 0>>} /\ path = <<>>
+Near(p) == {q \in D \X D : (q[1] - p[1]) * (q[1] - p[1]) + (q[2] - p[2]) * (q[2] - p[2]) = 1}
+Step == \E q \in Near(pos) : q \notin visited /\ pos' = q /\ visited' = visited \union {q} /\ path' = <<pos>> \o path
+Back == path # <<>> /\ pos \in visited /\ pos' = Head(path) /\ path' = Tail(path) /\ visited' = visited \ {pos}
+Jump == /\ Len(path) = 3 /\ \E p \in visited : p # pos /\ p = path[1] /\ pos' = p
+        /\ path' = Append(Tail(path), pos) /\ visited' = visited
+Next == Step \/ Back \/ Jump
+Inv == pos \in visited /\ pos \in D \X D /\ \A i \in 1..Len(path) : path[i] \in visited \/ path[i] = pos
+====
+"""
+UNDO = r"""---- MODULE Undo ----
+EXTENDS Sequences, Integers
+VARIABLES text, undo
+Init == text = <<>> /\ undo = <<>>
+Type(c) == Len(text) < 2 /\ Len(undo) < 3 /\ text' = Append(text, c) /\ undo' = <<<<"delete", c>>>> \o undo
+Delete == /\ text # <<>> /\ Len(undo) < 3
+          /\ undo' = <<<<"insert", text[Len(text)]>>>> \o undo /\ text' = SubSeq(text, 1, Len(text) - 1)
+Apply(op) == IF op[1] = "insert" THEN Append(text, op[2]) ELSE SubSeq(text, 1, Len(text) - 1)
+Undo == undo # <<>> /\ text' = Apply(Head(undo)) /\ undo' = Tail(undo)
+Next == Delete \/ Undo \/ \E c \in {"x", "y"} : Type(c)
+Inv == \A i \in 1..Len(undo) : \A k \in 1..2 : undo[i][k] # "none"
+====
+"""
+
+
+def test_a_tuple_of_a_variable_is_an_element_of_a_set_of_tuples(tmp_path: Path) -> None:
+    assert pair_of(tmp_path, WALK, CONFIGURATION).differences(150) == []
+
+
+def test_tuples_may_be_put_before_a_queue(tmp_path: Path) -> None:
+    assert pair_of(tmp_path, UNDO, CONFIGURATION).differences(150) == []
