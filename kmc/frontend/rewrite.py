@@ -2,8 +2,9 @@
 
 `{a, b}`, `[a, b]` and `{k: v}`, with their comprehensions, become immutable sets, sequences and maps; the body of a
 choosing `for`, and of a generator function, ends quietly when `require` fails in it; a condition that is not
-obviously a Bool is checked to be one, and an operand of arithmetic is checked not to be one. Nothing else changes, and
-every node keeps its place, so errors and tracebacks point at the author's text.
+obviously a Bool is checked to be one, and an operand of arithmetic is checked not to be one; a function without
+parameters inside of another one is computed once. Nothing else changes, and every node keeps its place, so errors and
+tracebacks point at the author's text.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 
 from kmc.lang.guards import Disabled, number, truth, truths
 from kmc.lang.maps import map_literal
+from kmc.lang.once import once
 from kmc.lang.seqs import in_order, in_parts, seq_literal
 from kmc.lang.tree import yields
 from kmc.lang.types import as_type
@@ -28,6 +30,7 @@ INJECTED: dict[str, Any] = {
     "__kmc_number__": number,
     "__kmc_parts__": in_parts,
     "__kmc_type__": as_type,
+    "__kmc_once__": once,
 }
 """Names that rewritten code uses; the loader puts them into each module of the spec."""
 
@@ -83,6 +86,9 @@ def _operand(node: ast.expr) -> ast.expr:
 
 
 class _Rewriter(ast.NodeTransformer):
+    def __init__(self) -> None:
+        self._functions_around = 0
+
     def visit_Set(self, node: ast.Set) -> ast.expr:
         self.generic_visit(node)
         return _call("__kmc_set__", ast.copy_location(ast.Tuple(node.elts, ast.Load()), node), node)
@@ -204,7 +210,11 @@ class _Rewriter(ast.NodeTransformer):
             if argument.annotation is not None:
                 _typed(argument, f"parameter '{argument.arg}' of {node.name}")
         is_generator = yields(node)
+        self._functions_around += 1
         self.generic_visit(node)
+        self._functions_around -= 1
+        if self._functions_around and not is_generator and not node.args.args and not node.args.kwonlyargs:
+            node.decorator_list.append(ast.copy_location(ast.Name("__kmc_once__", ast.Load()), node))
         if is_generator:
             # A docstring is one only as the first statement of its function.
             documented = int(ast.get_docstring(node) is not None)

@@ -23,6 +23,7 @@ from kmc.compiler.values.value import (
     Generator,
     Net,
     Packed,
+    Precomputed,
     Python,
     Rec,
     Received,
@@ -42,6 +43,9 @@ def call(low: Lowering, node: ast.Call, scope: Scope) -> Value:
         if not isinstance(owner, Python):
             return method(low, owner, node.func.attr, node, scope)
     function = low.evaluate(node.func, scope)
+    if isinstance(function, Precomputed) and not node.args and not node.keywords:
+        low.code.check_deferred(function.failure)
+        return function.value
     if isinstance(function, Closure):
         if isinstance(function.node, ast.FunctionDef) and yields(function.node):
             return Generator(*bound_call(low, node, scope))

@@ -9,9 +9,10 @@ from kmc.compiler.ir.nodes import Break, Const
 from kmc.compiler.lowering.calls import bound_call
 from kmc.compiler.lowering.context import Lowering
 from kmc.compiler.lowering.iteration import each
+from kmc.compiler.lowering.settled import nested_function
 from kmc.compiler.values.code import Draft, Origin
 from kmc.compiler.values.scope import Scope
-from kmc.compiler.values.value import Bool, Closure, Value
+from kmc.compiler.values.value import Bool, Value
 from kmc.lang.tree import operation_of
 
 
@@ -50,7 +51,7 @@ def _statement(low: Lowering, node: ast.stmt, scope: Scope) -> bool:
             low.code.emit(Break(low.choice_label))
             return False
         case ast.FunctionDef():
-            scope.locals[node.name] = Closure(node, scope)
+            scope.locals[node.name] = nested_function(low, node, scope)
         case ast.Pass() | ast.Expr(value=ast.Constant()):
             pass
         case _:

@@ -44,6 +44,9 @@ Draft: TypeAlias = "list[Stmt | Branch | Nest | Draft]"
 Check: TypeAlias = "tuple[Origin, str]"
 """The part of a spec in which a kernel may stop, and the path of its file."""
 
+_NO_ANSWER = Const(1)
+"""The value of a failure in a kernel that answers 0 where a check fails; the answers of other failures are negative."""
+
 _PARAMETERS = frozenset(["limit", "pos", "count", "index"])
 
 
@@ -57,6 +60,7 @@ class Code:
         self._fresh = 0
         self.forgiving = False
         self.answers_errors = True
+        self._deferral: tuple[str, str] | None = None
 
     def fresh(self, stem: str) -> str:
         """A name that occurs nowhere else."""
@@ -152,11 +156,35 @@ class Code:
         if isinstance(condition, Const) and condition.value:
             return
         if not self.answers_errors and assumed is None:
-            self.branch(condition, [], [Return(ZERO)])
+            self.branch(condition, [], [Return(ZERO)] if self._deferral is None else self._end(_NO_ANSWER))
             return
         number = len(self.checks) + (0 if assumed is None else assumed.value)
         self.checks.append((node, file_of(node) or self.path))
-        self.branch(condition, [], [Return(Const(-(ERROR_BASE + number)))])
+        self.branch(condition, [], self._end(Const(-(ERROR_BASE + number))))
+
+    def deferred(self, failure: str, label: str, body: Callable[[], object]) -> Draft:
+        """Return what `body` emits, in which a failed check leaves the block of a label, and sets a variable.
+
+        The variable is the answer of the kernel, if something reads what the block computes.
+        """
+        outer, self._deferral = self._deferral, (failure, label)
+        try:
+            return self.capture(body)
+        finally:
+            self._deferral = outer
+
+    def check_deferred(self, failure: str) -> None:
+        """Stop the kernel if a check in a deferred block has failed: its variable is not 0."""
+        self.branch(binary("eq", Var(failure), ZERO), [], self._end(Var(failure)))
+
+    def _end(self, answer: Expr) -> Draft:
+        """Return the code that ends the kernel with an answer; in a deferred block, the code that leaves the block."""
+        if self._deferral is not None:
+            failure, label = self._deferral
+            return [Let(failure, answer), Break(label)]
+        if isinstance(answer, Const) or self.answers_errors:
+            return [Return(answer)]
+        return [If(binary("eq", answer, _NO_ANSWER), (Return(ZERO),)), Return(answer)]
 
     def statements(self) -> tuple[Stmt, ...]:
         """Everything that was emitted; if `forgiving`, after an assignment of 0 to every variable.

@@ -268,6 +268,17 @@ class Closure:
 
 
 @dataclass(frozen=True, slots=True)
+class Precomputed:
+    """A nested function without parameters whose value is computed where it is defined.
+
+    The variable `failure` is not 0 if the computation has failed, which matters where the function is called.
+    """
+
+    value: Value
+    failure: str
+
+
+@dataclass(frozen=True, slots=True)
 class Python:
     """A Python object of the spec's modules: a class, a function, a word of the language."""
 
@@ -304,5 +315,6 @@ Value: TypeAlias = (
     | AllFunctions
     | AllSequences
     | Closure
+    | Precomputed
     | Python
 )
