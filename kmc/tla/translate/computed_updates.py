@@ -63,4 +63,4 @@ def _is_safe(t: Translation, node: Expression, scope: TranslationScope) -> bool:
     """Return whether an expression has a value in every state, since nothing in it is applied to an argument."""
     if t.constant(*head(node, scope)) is not None:
         return True
-    return is_total(t, node, scope, trusts_guards=False) and "[" not in t.source(node, scope)
+    return is_total(t, node, scope, trusts_guards=False) and not t.shared.is_in("[", t.source(node, scope))

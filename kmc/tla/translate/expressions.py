@@ -86,9 +86,9 @@ def _evaluated(handler: Handler) -> Handler:
         except SpecError:
             return code  # kmc's language has no such value, so its parts are tested one by one
         source = value.source
-        is_read = source in code.source and not isinstance(head(left, scope)[0], _WRITTEN)
+        is_read = t.shared.is_in(source, code.source) and not isinstance(head(left, scope)[0], _WRITTEN)
         # A map is tested key by key, and compiled code can compare few computed maps.
-        is_read = is_read or (isinstance(value.shape, MapShape) and not _DECIDED.search(code.source))
+        is_read = is_read or (isinstance(value.shape, MapShape) and not t.shared.matches(_DECIDED.search, code.source))
         return code if is_read else replace(code, source=f"({source} == {source} and {code.source})")
 
     return handled

@@ -29,6 +29,18 @@ def formatted(text: str, depth: int) -> list[str]:
     return lines
 
 
+def names_of(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the free names of an expression or a statement's first line, and those that its comprehensions bind."""
+    whole = text.removeprefix("el") if text.startswith("elif ") else text
+    tree = ast.parse("pass" if text == "else:" else f"{whole} pass" if whole.endswith(":") else whole)
+    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    bound = {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.comprehension):
+            bound |= {part.id for part in ast.walk(node.target) if isinstance(part, ast.Name)}
+    return frozenset(node.id for node in names if isinstance(node.ctx, ast.Load)) - bound, frozenset(bound)
+
+
 def unparsed(source: str) -> str:
     """Return an expression as `formatted` writes it where it is in one line."""
     return ast.unparse(ast.parse(source, mode="eval"))

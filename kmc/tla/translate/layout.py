@@ -12,6 +12,7 @@ from kmc.tla.shapes.shape import Atom
 from kmc.tla.translate.declarations import LANGUAGE_WORDS, Declarer, class_names
 from kmc.tla.translate.formatting import formatted, unparsed
 from kmc.tla.translate.names import ATOM_CLASS
+from kmc.tla.translate.shared_codes import WORD
 from kmc.tla.translate.support import functions_used
 from kmc.tla.translate.temporal_atoms import STATE_ATOM, STEP_ATOM
 from kmc.tla.translate.translation import WrittenLine
@@ -46,11 +47,14 @@ class _Writer:
         self._t = parts.t
         self._declarer = Declarer(parts.t)
         self._names: dict[str, str] = {}
-        self._choices: dict[str, Span] = {}
+        self._choices: list[tuple[re.Pattern[str], Span]] = []
 
     def write(self) -> SpecText:
         self._names = class_names(self._t)
-        self._choices = {unparsed(_renamed(text, self._names)): place for text, place in self._t.choices.items()}
+        self._choices = [
+            (re.compile(".+".join(map(re.escape, WORD.split(unparsed(_renamed(text, self._names)))))), place)
+            for text, place in self._t.choices.items()
+        ]
         body = self._functions()
         classes = [(_renamed(line, self._names), None) for line in self._declarer.classes()]
         state = [(_renamed(line, self._names), place) for line, place in self._state()]
@@ -124,7 +128,7 @@ class _Writer:
         """Return the place of the CHOOSE that a line has, if it has one, and else that of the whole statement."""
         if _END_OF_CHOICE not in line:
             return place
-        found = {chosen for text, chosen in self._choices.items() if text in line}
+        found = {chosen for text, chosen in self._choices if text.search(line)}
         return found.pop() if len(found) == 1 else place
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from math import prod
 from typing import Any
@@ -52,6 +52,7 @@ from kmc.tla.translate.literals import class_placeholder, literal
 from kmc.tla.translate.names import NameTable, field_name, variable_names
 from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import Delayed, LetScope, Name, SpecLocal, TranslationScope, TypedSource, head, local_of
+from kmc.tla.translate.shared_codes import SharedCodes
 from kmc.tla.translate.tuples import as_wanted
 from kmc.tla.translate.universe import Universe
 from kmc.tla.values.kinds import FunctionValue, SymbolicSet, Value
@@ -104,6 +105,8 @@ class Translation:
     bases: list[frozenset[RecordKey]] = field(default_factory=list)
     _elements: set[tuple[str, str]] = field(default_factory=set)
     _codes: dict[object, tuple[dict[object, TypedSource], object]] = field(default_factory=dict)
+    _is_in_helper: bool = False
+    shared: SharedCodes = field(default_factory=SharedCodes)
     functions: list[str] = field(default_factory=list)
     """The names of the functions of the spec, which no class may have."""
     recursions: dict[Name, Any] = field(default_factory=dict)
@@ -138,12 +141,25 @@ class Translation:
         known = self._known_codes()
         key = node, scope, want
         if key not in known:
-            known[key] = handler(self, node, scope, want)
+            known[key] = self._shared(handler(self, node, scope, want), node.place)
         return as_wanted(self.records, self.narrowed_code(known[key]), want)
+
+    def _shared(self, code: TypedSource, place: Span) -> TypedSource:
+        """Return a long code as the word that stands for it, but not a network: compiled code keeps none."""
+        if code.is_network or self.recursions or self._is_in_helper:
+            return code
+        return replace(code, source=self.shared.word_of(code.source, place))
 
     def _known_codes(self) -> dict[object, TypedSource]:
         """Return the codes of expressions in what holds here; the name of a LET is read at many places."""
-        context = self.reading, self.is_primed, id(self.assigned), id(self._narrowed), tuple(self.recursions)
+        context = (
+            self.reading,
+            self.is_primed,
+            id(self.assigned),
+            id(self._narrowed),
+            tuple(self.recursions),
+            self._is_in_helper,
+        )
         if context not in self._codes:
             self._codes[context] = {}, (self.assigned, self._narrowed)
         return self._codes[context][0]
@@ -253,6 +269,13 @@ class Translation:
         finally:
             self._narrowed = before
 
+    def begin_pass(self) -> None:
+        """Begin to translate everything anew."""
+        self.helpers.clear()
+        self.choices.clear()
+        self._codes = {}
+        self.shared = SharedCodes()
+
     def restart_locals(self, last: int = 0) -> None:
         """Begin another function, whose locals are numbered from the one after `last`."""
         self._codes = {}
@@ -280,12 +303,12 @@ class Translation:
     @contextmanager
     def inside_helper(self) -> Iterator[None]:
         """Forget what guards say about locals: the text goes to a function of its own."""
-        before = self._narrowed, self._elements
-        self._narrowed, self._elements = {}, set()
+        before = self._narrowed, self._elements, self._is_in_helper
+        self._narrowed, self._elements, self._is_in_helper = {}, set(), True
         try:
             yield
         finally:
-            self._narrowed, self._elements = before
+            self._narrowed, self._elements, self._is_in_helper = before
 
     # Pieces of source
 

@@ -31,6 +31,7 @@ from kmc.tla.translate.deep_loops import refuse_deep_loops
 from kmc.tla.translate.expressions import HANDLERS
 from kmc.tla.translate.names import AtomGroup, NameTable, identifier, mixed_classes, unique
 from kmc.tla.translate.narrowing import operand
+from kmc.tla.translate.nested_codes import written_out
 from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import ROOT, TranslationScope, head
 from kmc.tla.translate.temporal_atoms import NO_ATOMS, STATE_ATOM, STEP_ATOM, TemporalAtoms, atom_name
@@ -174,8 +175,7 @@ def _permuted(program: ModuleProgram, node: Expression, scope: TranslationScope)
 def _written(t: Translation, temporal: TemporalAtoms, *, tolerant: bool) -> TranslatedParts:
     """Translate everything once; a tolerant pass goes on after a refusal."""
     parts = TranslatedParts(t)
-    t.helpers.clear()
-    t.choices.clear()
+    t.begin_pass()
     model, behaviour = t.model, t.model.behaviour
     assert behaviour is not None
     assert behaviour.next is not None
@@ -189,6 +189,8 @@ def _written(t: Translation, temporal: TemporalAtoms, *, tolerant: bool) -> Tran
                 raise
         else:
             parts.functions.extend([function] if function is not None else [])
+            if function is not None and not tolerant:
+                function.lines = written_out(t.shared, function.lines)
 
     attempt(partial(_initial, t))
     taken = t.functions = ["init"]
