@@ -145,8 +145,10 @@ def _in_builtin(
             if _only(t, code, NumberShape, node) != "True":
                 return f"({code.source} in set(range({t.source(first, scope)}, {t.source(last, scope)} + 1)))"
             return f"({t.source(first, scope)} <= {code.source} <= {t.source(last, scope)})"
-        case "\\union", (left, right):
-            return f"({membership(t, element, bound, left, scope)} or {membership(t, element, bound, right, scope)})"
+        case "\\union", parts:
+            # Listed sets are tested first, as in TLC: SUBSET S stops at a model value.
+            tested = sorted(parts, key=lambda part: _is_symbolic(part, scope))
+            return f"({' or '.join(membership(t, element, bound, part, scope) for part in tested)})"
         case "\\intersect", (left, right):
             return f"({membership(t, element, bound, left, scope)} and {membership(t, element, bound, right, scope)})"
         case "\\", (left, right):
@@ -161,6 +163,26 @@ def _in_builtin(
         case "DOMAIN", (function,):
             return _in_domain(t, code, t.value(function, scope), node)
     return f"({code.source} in {t.value(node, scope, SetShape(code.shape)).source})"
+
+
+def _is_symbolic(domain: Argument, scope: TranslationScope) -> bool:
+    """Return whether TLC keeps a set as its definition, without a list of its elements."""
+    node, inner = head(domain, scope)
+    match node:
+        case FunctionSetExpr() | RecordSetExpr() | ProductExpr():
+            return True
+        case SetFilterExpr():
+            return _is_symbolic(node.range.domain, inner)
+        case BuiltinExpr(operator="\\union", arguments=parts):
+            return any(_is_symbolic(part, inner) for part in parts)
+        case BuiltinExpr(operator="\\intersect", arguments=parts):
+            return all(_is_symbolic(part, inner) for part in parts)
+        case BuiltinExpr(operator="\\", arguments=(first, _)):
+            return _is_symbolic(first, inner)
+        case BuiltinExpr(operator=operator):
+            return operator in ("SUBSET", "Seq", "Nat", "Int", "STRING")
+        case _:
+            return False
 
 
 def _in_union(
@@ -215,6 +237,8 @@ def _each(
     t: Translation, code: TypedSource, kind: type, base: Argument, scope: TranslationScope, node: BuiltinExpr
 ) -> str:
     test = _only(t, code, kind, node)
+    if test != "True" and kind is SetShape:
+        test = f"checked(True, {test})"  # TLC stops at a model value
     shape = next((plain for plain in alternatives_of(code.shape) if isinstance(plain, kind)), None)
     if not isinstance(shape, SetShape | SequenceShape):
         raise refusal(f"{node.operator} as a test of the kind of a value", node.place)

@@ -109,9 +109,7 @@ class PowerSet(SymbolicSet):
         return is_finite(self.base)
 
     def contains(self, value: Value) -> bool:
-        """Return whether the value is a subset of the base."""
-        if isinstance(value, TlaModelValue):
-            return False
+        """Return whether the value is a subset of the base; a model value is an error here, unlike in other sets."""
         return is_subset(as_set(value, "SUBSET"), self.base)
 
     def elements(self) -> Iterator[Value]:
@@ -442,7 +440,7 @@ def union(first: AnySet, second: AnySet) -> AnySet:
 
 
 def is_small(values: AnySet) -> bool:
-    """Return whether a set is listed where it is combined with another one."""
+    """Return whether a set is listed where it is combined with another one, as TLC does it."""
     return isinstance(values, (frozenset, Interval))
 
 
@@ -451,14 +449,9 @@ def intersection(first: AnySet, second: AnySet) -> AnySet:
     if isinstance(first, frozenset) and isinstance(second, frozenset):
         check_comparable(first, second)
         return first & second
-    if not is_finite(first):
+    if is_small(second) and not is_small(first):
         first, second = second, first
-    if not is_finite(first):
-        return CombinedSet(
-            lambda: f"({written(first)} \\intersect {written(second)})",
-            lambda value: member(value, first) and member(value, second),
-        )
-    return frozenset([value for value in ordered(first) if member(value, second)])
+    return _filtered(first, second, "\\intersect", is_inside=True)
 
 
 def difference(first: AnySet, second: AnySet) -> AnySet:
@@ -466,12 +459,23 @@ def difference(first: AnySet, second: AnySet) -> AnySet:
     if isinstance(first, frozenset) and isinstance(second, frozenset):
         check_comparable(first, second)
         return first - second
-    if not is_finite(first):
-        return CombinedSet(
-            lambda: f"({written(first)} \\ {written(second)})",
-            lambda value: member(value, first) and not member(value, second),
-        )
-    return frozenset([value for value in ordered(first) if not member(value, second)])
+    return _filtered(first, second, "\\", is_inside=False)
+
+
+def _filtered(first: AnySet, second: AnySet, sign: str, *, is_inside: bool) -> AnySet:
+    """Return the elements of the first set that are in the second one, or that are not; it is listed if it is small."""
+
+    def kept() -> AnySet:
+        whole, other = (first, second) if is_finite(first) or not is_inside else (second, first)
+        return frozenset([value for value in ordered(whole) if member(value, other) == is_inside])
+
+    if is_small(first):
+        return kept()
+    return CombinedSet(
+        lambda: f"({written(first)} {sign} {written(second)})",
+        lambda value: member(value, first) and member(value, second) == is_inside,
+        kept if is_finite(first) or (is_inside and is_finite(second)) else None,
+    )
 
 
 def big_union(values: AnySet) -> AnySet:
@@ -486,8 +490,10 @@ def union_of(parts: list[AnySet]) -> AnySet:
         if len(set(map(type, found))) > 1:
             refuse_mixture(found)
         return found
+    # As TLC does: Nil is an element of SUBSET S \union {Nil}, though Nil \in SUBSET S has no value.
+    tested = sorted(parts, key=is_small, reverse=True)
     return CombinedSet(
         lambda: "(" + " \\union ".join(map(written, parts)) + ")",
-        lambda value: any(member(value, part) for part in parts),
+        lambda value: any(member(value, part) for part in tested),
         (lambda: frozenset(chain.from_iterable(map(listed, parts)))) if all(map(is_finite, parts)) else None,
     )
