@@ -25,6 +25,7 @@ from kmc.tla.resolved.nodes import (
     LambdaExpr,
     NameBinding,
     OperatorDefinition,
+    OperatorReferenceExpr,
     RecursiveFunctionExpr,
     TupleExpr,
 )
@@ -119,11 +120,27 @@ def recursive_application(t: Translation, node: ApplyExpr, scope: TranslationSco
     around = entry.scope if isinstance(entry, LetScope) else scope if operator.is_local else ROOT
     if operator.is_local:
         around = around.bind(((operator, LetScope(around)),))
-    if operator not in t.recursions and (filtered := gathered(t, node, scope, want)) is not None:
+    passed = [parameter for parameter in operator.parameters if parameter.arity]
+    if not passed and operator not in t.recursions and (filtered := gathered(t, node, scope, want)) is not None:
         return filtered
-    source = _Source(operator, operator.name, operator.parameters, operator.body, around)
-    whole, inside = _with_arguments(node.arguments, scope, scope, lambda reads: replace(node, arguments=reads))
-    return _chain_or_table(t, source, node.arguments, scope, (whole, inside))
+    pairs = list(zip(operator.parameters, node.arguments, strict=True))
+    if operator not in t.recursions:
+        around = around.bind((parameter, Delayed(given, scope)) for parameter, given in pairs if parameter.arity)
+    elif not all(_is_same_operator(parameter, given) for parameter, given in pairs if parameter.arity):
+        raise refusal(f"the recursive {operator.name}, which hands on another operator than it was given,", node.place)
+    values = [parameter for parameter in operator.parameters if not parameter.arity]
+    given_values = [given for parameter, given in pairs if not parameter.arity]
+    source = _Source(operator, operator.name, tuple(values), operator.body, around)
+
+    def applied(reads: tuple[Expression, ...]) -> Expression:
+        read = iter(reads)
+        return replace(node, arguments=tuple(given if name.arity else next(read) for name, given in pairs))
+
+    return _chain_or_table(t, source, given_values, scope, _with_arguments(given_values, scope, scope, applied))
+
+
+def _is_same_operator(parameter: NameBinding, given: Argument) -> bool:
+    return isinstance(given, OperatorReferenceExpr) and given.operator is parameter
 
 
 def recursive_function(
