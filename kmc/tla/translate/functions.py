@@ -89,7 +89,8 @@ def tuple_(t: Translation, node: TupleExpr, scope: TranslationScope, want: Shape
         items = [t.value(item, scope, as_map.value) for item in node.items]
         source = ", ".join(f"{index}: {item.source}" for index, item in enumerate(items, start=1))
         fixed: frozenset[object] = frozenset(range(1, len(items) + 1))
-        shape = MapShape(NumberShape(1, len(items)), join_all(item.shape for item in items), fixed)
+        key = NumberShape(1, len(items)) if items else NOTHING  # `<<>>` is the function without keys
+        shape = MapShape(key, join_all(item.shape for item in items), fixed)
         return TypedSource("{" + source + "}", shape)
     if isinstance(as_sequence, SequenceShape) or not node.items:
         element = as_sequence.element if isinstance(as_sequence, SequenceShape) else NOTHING
@@ -366,6 +367,8 @@ def extended(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: S
         assert isinstance(whole, MapShape)
         shape = MapShape(whole.key, whole.value, domain if known else None)
         return TypedSource(f"joined({left.source}, {other.source})", shape)
+    if isinstance(left.shape, MapShape) and isinstance(other.shape, SequenceShape) and other.shape.longest == 0:
+        return replace(left, shape=replace(left.shape, domain=None))  # it was always the function without keys
     raise refusal("@@ of these functions", node.place)
 
 

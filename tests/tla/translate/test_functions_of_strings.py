@@ -37,6 +37,25 @@ Next == \E i \in Items : Buy(i) \/ Fill(i)
 Inv == \A p \in pairs : \A j \in 1..3 : p[j] \in 0..3
 ====
 """
+EMPTY = r"""---- MODULE Empty ----
+EXTENDS Integers, TLC, FiniteSets
+VARIABLES store, kept, n
+Key == {"k", "l"}
+Init == store = <<>> /\ kept = {} /\ n = 0
+Put(k) == n < 3 /\ n' = n + 1 /\ store' = (k :> [v |-> n, dead |-> FALSE]) @@ store /\ UNCHANGED kept
+First(k) == store = <<>> /\ n < 3 /\ n' = n + 1 /\ store' = (k :> [v |-> n, dead |-> TRUE]) @@ <<>> /\ UNCHANGED kept
+Kill(k) == k \in DOMAIN store /\ ~store[k].dead /\ store' = [store EXCEPT ![k].dead = TRUE] /\ UNCHANGED <<kept, n>>
+Keep == kept' = kept \union {store} /\ Cardinality(kept) < 2 /\ UNCHANGED <<store, n>>
+Clean == store' = [k \in {x \in DOMAIN store : ~store[x].dead} |-> store[k]] /\ store' # store /\ UNCHANGED <<kept, n>>
+Clear == store' = <<>> /\ UNCHANGED <<kept, n>>
+Next == Keep \/ Clean \/ Clear \/ \E k \in Key : Put(k) \/ First(k) \/ Kill(k)
+Inv == <<>> \in kept \/ Cardinality(kept) < 3
+====
+"""
+
+
+def test_the_empty_sequence_becomes_a_function(tmp_path: Path) -> None:
+    assert pair_of(tmp_path, EMPTY, CONFIGURATION).differences(150) == []
 
 
 def test_a_record_of_strings_is_a_function_where_its_fields_are_computed(tmp_path: Path) -> None:
