@@ -94,8 +94,15 @@ def refuse_other_options(context: click.Context, known: Collection[str]) -> None
         raise CommandLineError(
             "KMC697",
             f"{' and '.join(given)} cannot be used with a TLA+ module{_why_not(given)}",
-            help="leave it out" if len(given) == 1 else "leave them out",
+            help=_way_on(given),
         )
+
+
+def _way_on(given: Collection[str]) -> str:
+    """Return what to do: files of states and Spark are for specs in Python, which a module can be translated to."""
+    if any(option in ("--shards", "--spark", "--resume") for option in given):
+        return "translate the module and check that spec: kmc translate X.tla DIR, and kmc check ./DIR with the options"
+    return "leave it out" if len(given) == 1 else "leave them out"
 
 
 def _why_not(given: Collection[str]) -> str:

@@ -309,6 +309,7 @@ def test_the_native_engine_takes_no_shards() -> None:
     found = kmc("check", str(LEASE), "--engine", "native", "--shards", "2")
     assert (found.exit_code, found.stdout) == (2, "")
     assert "error[KMC697]: --shards cannot be used with a TLA+ module" in found.stderr
+    assert "kmc translate X.tla DIR" in found.stderr
 
 
 @pytest.mark.slow
