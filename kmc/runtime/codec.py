@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, assert_never
 
@@ -79,7 +80,7 @@ def _bits(value: Any, declared: Type) -> int:
         case BoolType() | IntType() | EnumType() | IdentType():
             return scalar_code(value, declared)
         case SetType(element) | PairType(element):
-            return sum(1 << number_of(item, element) for item in value)
+            return sum(1 << _number(item, element) for item in value)
         case RecordType(cls) if len(cls.shapes) == 1:
             return _record_bits(value, cls.shapes[0])
         case RecordType() | UnionType():
@@ -88,13 +89,23 @@ def _bits(value: Any, declared: Type) -> int:
             return _array_bits(list(enumerate(value)), element, capacity, bits_for(capacity + 1), len(value))
         case MapType(key, element, total):
             keys = key_count(key)
-            items = [(number_of(k, key), item) for k, item in value.items()]
+            items = [(_number(k, key), item) for k, item in value.items()]
             head = 0 if total else sum(1 << index for index, _ in items)
             return _array_bits(items, element, keys, 0 if total else keys, head)
         case MessageSetType() | MessageBagType():
             raise AssertionError("networks are laid out by rows")
         case _:
             assert_never(declared)
+
+
+def _number(value: Any, declared: Type) -> int:
+    """The number of an element of a set or of a key of a map. Raises AssumedRangeLeft."""
+    return scalar_code(value, declared) if isinstance(declared, UnboundedInt) else number_of(value, declared)
+
+
+def _members(declared: Type) -> Sequence[Any]:
+    """The values that have these numbers."""
+    return range(declared.low, declared.high + 1) if isinstance(declared, UnboundedInt) else members(declared)
 
 
 # Records of one class are equal only if their bits are: no field may hold both TRUE and 1.
@@ -243,7 +254,7 @@ def _value(bits: int, declared: Type) -> Any:
         case BoolType() | IntType() | EnumType() | IdentType():
             return scalar_value(bits, declared)
         case SetType(element) | PairType(element):
-            listed = members(element)
+            listed = _members(element)
             return frozenset(listed[code] for code in range(len(listed)) if bits >> code & 1)
         case RecordType(cls) if len(cls.shapes) == 1:
             return _record(bits, cls.shapes[0])
@@ -256,7 +267,7 @@ def _value(bits: int, declared: Type) -> Any:
         case MapType(key, element, total):
             array = array_layout(element, key_count(key), 0 if total else key_count(key))
             present = range(key_count(key)) if total else [i for i in range(key_count(key)) if bits >> i & 1]
-            keys = members(key)
+            keys = _members(key)
             return MapValue({keys[index]: _element(bits, array, index, element) for index in present})
         case MessageSetType() | MessageBagType():
             raise AssertionError("networks are laid out by rows")

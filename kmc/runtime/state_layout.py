@@ -31,6 +31,7 @@ from kmc.lang.types import (
     SeqType,
     SetType,
     Type,
+    UnboundedInt,
     UnionType,
     shapes_of,
 )
@@ -39,6 +40,9 @@ WORD = 64
 
 KEYS_MAX = 1 << 20
 """The number of keys of a map that has a place for the value of each key."""
+
+MASK_MAX = 16 * WORD
+"""The number of possible elements of a stored set, and of possible keys of a partial map: the bits of a mask."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +68,11 @@ class Layout:
     def words(self) -> int:
         """Words of a value that begins at a word."""
         return max(1, -(-self.bits // WORD))
+
+
+def mask_words(count: int) -> int:
+    """The number of words of a mask with a bit for each of `count` values."""
+    return max(1, -(-count // WORD))
 
 
 def bits_for(count: int) -> int:
@@ -102,13 +111,14 @@ def layout_of(declared: Type) -> Layout:
         case PairType(element):
             return Layout(scalar_count(element))
         case SetType(element):
-            if key_count(element) > WORD or not is_numbered(element):
+            count = key_count(element)
+            if count > MASK_MAX or not is_numbered(element):
                 raise SpecError(
                     "KMC802",
                     f"{describe(declared)} has no layout",
-                    help=f"a set that is stored has at most {WORD} possible elements",
+                    help=f"a set that is stored has at most {MASK_MAX:,} possible elements",
                 )
-            return Layout(key_count(element))
+            return Layout(count if count <= WORD else WORD * mask_words(count))
         case RecordType(cls):
             return record_layout(cls).layout if len(cls.shapes) == 1 else union_layout(declared).layout
         case UnionType():
@@ -117,7 +127,7 @@ def layout_of(declared: Type) -> Layout:
             return array_layout(element, capacity, bits_for(capacity + 1)).layout
         case MapType(key, value, total):
             keys = key_count(key)
-            if keys > KEYS_MAX or not is_numbered(key):
+            if keys > (KEYS_MAX if total else MASK_MAX) or not is_numbered(key):
                 raise SpecError("KMC802", f"{describe(declared)} has no layout", help="narrow the domain of its keys")
             return array_layout(value, keys, 0 if total else keys).layout
         case MessageSetType() | MessageBagType():
@@ -127,8 +137,11 @@ def layout_of(declared: Type) -> Layout:
 
 
 def key_count(key: Type) -> int:
-    """The number of values of a type: possible keys of a map, or members of a set, with their numbers as bits."""
-    return value_count(key)
+    """The number of values of a type: possible keys of a map, or members of a set, with their numbers as bits.
+
+    Integers without declared bounds are those of the range that compiled code assumes.
+    """
+    return scalar_count(key) if isinstance(key, UnboundedInt) else value_count(key)
 
 
 LISTED_MAX = 256
@@ -276,11 +289,16 @@ class ArrayLayout:
     element: Layout
     per_word: int
 
+    @property
+    def head_words(self) -> int:
+        """The words of the head, if the array is wide."""
+        return mask_words(self.head_bits) if self.head_bits else 0
+
     def place(self, index: int) -> Place:
         """The place of element `index` (from 0)."""
         if self.layout.narrow:
             return Place(0, self.head_bits + index * self.element.bits)
-        first = 1 if self.head_bits else 0
+        first = self.head_words
         if self.element.narrow:
             return Place(first + index // self.per_word, index % self.per_word * self.element.bits)
         return Place(first + index * self.element.words, 0)
@@ -294,7 +312,8 @@ def array_layout(element: Type, count: int, head_bits: int) -> ArrayLayout:
     if inner.narrow and total <= WORD:
         return ArrayLayout(Layout(total), head_bits, inner, 0)
     per_word = WORD // max(1, inner.bits) if inner.narrow else 1
-    words = (1 if head_bits else 0) + (-(-count // per_word) if inner.narrow else count * inner.words)
+    head_words = mask_words(head_bits) if head_bits else 0
+    words = head_words + (-(-count // per_word) if inner.narrow else count * inner.words)
     return ArrayLayout(Layout(max(words, 2) * WORD), head_bits, inner, per_word)
 
 

@@ -85,8 +85,7 @@ class Wide:
 
     def elements(self, array: ArrayLayout, owners: Indices, positions: Indices) -> Cells:
         """Elements of values that are arrays: of value `owners[k]` the element `numbers[k]`."""
-        head = 1 if array.head_bits else 0
-        first = self.first[owners] + head
+        first = self.first[owners] + array.head_words
         if not array.element.narrow:
             return Wide(self.words, first + positions * array.element.words)
         element = array.element.bits

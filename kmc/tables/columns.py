@@ -24,7 +24,7 @@ from typing import Protocol
 import numpy as np
 import pyarrow as pa
 
-from kmc.runtime.state_layout import ArrayLayout, Layout, Place
+from kmc.runtime.state_layout import ArrayLayout, Layout, Place, mask_words
 from kmc.tables.arrow_arrays import lists, numbers, structs, truths, words_of
 from kmc.tables.cells import Bits, Cells, Indices, Mask, Narrow
 
@@ -146,6 +146,25 @@ def _members_in(masks: Bits, count: int, valid: Mask | None) -> tuple[Indices, I
     return np.bitwise_count(masks).astype(np.int64), owners, chosen
 
 
+def _members_in_words(words: Sequence[Bits], count: int, valid: Mask | None) -> tuple[Indices, Indices, Indices]:
+    """The same for masks of several words."""
+    found = [_members_in(word, min(count - _WORD * place, _WORD), valid) for place, word in enumerate(words)]
+    owners = np.concatenate([mine for _, mine, _ in found])
+    chosen = np.concatenate([numbers + _WORD * place for place, (_, _, numbers) in enumerate(found)])
+    by_owner = np.argsort(owners, kind="stable")
+    return np.sum([lengths for lengths, _, _ in found], axis=0), owners[by_owner], chosen[by_owner]
+
+
+_WORD = 64
+
+
+def _chosen(cells: Cells, count: int, valid: Mask | None) -> tuple[Indices, Indices, Indices]:
+    """The same for cells that are masks, of one word or of several."""
+    if isinstance(cells, Narrow):
+        return _members_in(cells.bits, count, valid)
+    return _members_in_words([cells.word(place) for place in range(mask_words(count))], count, valid)
+
+
 class MemberColumn:
     """Values of a type that has few, by number: the elements of sets and the keys of maps.
 
@@ -164,7 +183,7 @@ class MemberColumn:
 
 
 class SetColumn:
-    """Sets of scalars or of pairs, and pairs, which are sets of two: a cell holds a mask."""
+    """Sets, and pairs, which are sets of two: a cell holds a mask."""
 
     def __init__(self, element: MemberColumn) -> None:
         self._element = element
@@ -172,7 +191,7 @@ class SetColumn:
 
     def decode(self, cells: Cells, valid: Mask | None) -> pa.Array:
         """See `Column`."""
-        lengths, _, chosen = _members_in(bits_of(cells), self._element.count, valid)
+        lengths, _, chosen = _chosen(cells, self._element.count, valid)
         return lists(lengths, self._element.of_numbers(chosen), self.kind, valid)
 
 
@@ -219,7 +238,8 @@ class MapColumn:
         """The number of entries of each map, and for each entry its map and its key."""
         count, is_total = self._key.count, not self._array.head_bits
         if not is_total:
-            return _members_in(_head(cells, self._array), count, valid)
+            head = cells if self._array.head_words > 1 else cells.part(Place(0, 0), Layout(self._array.head_bits))
+            return _chosen(head, count, valid)
         lengths = np.full(len(cells), count, np.int64)
         if valid is not None:
             lengths[~valid] = 0

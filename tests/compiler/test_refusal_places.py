@@ -106,7 +106,7 @@ def test_a_network_for_each_key_of_a_map_is_refused_with_a_declaration_of_the_sa
 
 def test_a_set_of_records_is_refused_with_a_page_that_shows_what_stores_it(tmp_path: Path) -> None:
     source = NETWORKS.replace("inboxes: Map[Server, MessageSet[Hi, 2]]", "inbox: Set[Hi]")
-    source = source.replace("    dest: Server\n", "    dest: Server\n    n: Int(0, 99)\n")
+    source = source.replace("    dest: Server\n", "    dest: Server\n    n: Int(0, 999)\n")
     with pytest.raises(SpecError) as caught:
         check_fits(model_of(tmp_path, source.replace("inboxes={s: set() for s in Server}", "inbox=set()"), CFG))
     assert (caught.value.code, caught.value.help) == (

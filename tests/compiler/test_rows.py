@@ -339,10 +339,17 @@ def test_a_state_of_networks_alone_has_one_fixed_word() -> None:
     assert (layout.fixed_words, layout.counts, layout.entries) == (1, 2, 4)
 
 
-def test_a_set_of_more_than_a_word_of_members_has_no_layout() -> None:
+def test_a_set_of_more_than_a_word_of_members_has_whole_words() -> None:
     assert layout_of(SetType(IntType(1, 64))).bits == 64
+    assert layout_of(SetType(IntType(0, 64))).words == 2
+    assert layout_of(SetType(IntType(1, 1024))).words == 16
+    assert layout_of(MapType(IntType(0, 64), BoolType(), total=False)).words == 4
+
+
+@pytest.mark.parametrize("declared", [SetType(IntType(0, 1024)), MapType(IntType(0, 1024), BoolType(), total=False)])
+def test_a_set_or_partial_map_of_too_many_values_has_no_layout(declared: Type) -> None:
     with pytest.raises(SpecError, match="has no layout") as refused:
-        layout_of(SetType(IntType(0, 64)))
+        layout_of(declared)
     assert refused.value.code == "KMC802"
 
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from support.drawing.specs import Drawn, spec_of, specs
+from support.drawing.states import random_state
 from support.oracles.results import CASES
 from support.oracles.steps import walk_states
 from support.oracles.table_values import by_text, row_of_state
@@ -274,3 +275,38 @@ def test_numbers_have_the_least_width_that_holds_all_of_them(low: int, high: int
     cells = Narrow(np.array([value - low for value in values], np.uint64))
     assert column.decode(cells, None).to_pylist() == values
     assert column.decode(cells, np.array([True, False, True, True])).to_pylist() == [low, None, high - 1, high]
+
+
+WIDE = """
+Server = constant("Server", IdentSet(), "x")
+
+
+class Letter(Record):
+    src: Server
+    term: Int(0, 40)
+    ok: Bool
+
+
+class State(Record):
+    letters: Set[Letter]
+    numbers: Set[Int(-60, 70)]
+    terms: PartialMap[Letter, Int(0, 3)]
+    boxes: PartialMap[Int(0, 64), Set[Letter]]
+    path: Seq[Set[Int(0, 99)], 2]
+
+
+@spec.init
+def init():
+    yield State(letters=set(), numbers=set(), terms={}, boxes={}, path=[])
+
+
+@spec.action
+def stay(st):
+    yield st
+"""
+
+
+def test_sets_and_maps_of_more_possible_elements_than_a_word_has_bits_are_shown(tmp_path: Path) -> None:
+    model = model_of(tmp_path, WIDE, "CONSTANT Server = {a, b}")
+    chance = Random(4)
+    assert differing(model, [random_state(model, chance) for _ in range(60)]) == []

@@ -1,7 +1,7 @@
 """The limits of compiled code: a spec that exceeds one is refused at the author's line, before anything is compiled.
 
-A set is a mask of one word, as are the keys of a partial map; a number stays within 2**62; a mask of properties is one
-word too.
+A set is a mask of a few words, as are the keys of a partial map; a number stays within 2**62; a mask of properties is
+one word.
 """
 
 from __future__ import annotations
@@ -27,10 +27,11 @@ from kmc.lang.types import (
     SeqType,
     SetType,
     Type,
+    UnboundedInt,
     UnionType,
     shapes_of,
 )
-from kmc.runtime.state_layout import KEYS_MAX, WORD, is_numbered, is_plain_key, key_count
+from kmc.runtime.state_layout import KEYS_MAX, MASK_MAX, is_numbered, is_plain_key, key_count
 from kmc.spec.places import span_of
 
 INSTANCES_MAX = (1 << 16) - 1
@@ -97,17 +98,19 @@ def _parts(declared: Type) -> Iterator[Type]:
 
 def _problem(declared: Type) -> tuple[str, str, str] | None:
     match declared:
-        case SetType(element) if key_count(element) > WORD or not is_numbered(element):
-            message = f"a set that is stored has at most {WORD} possible elements; {_has_more(element)}"
+        case SetType(element) if key_count(element) > MASK_MAX or not is_numbered(element):
+            message = f"a set that is stored has at most {MASK_MAX:,} possible elements; {_has_more(element)}"
             return "KMC804", message, _set_advice(element)
+        case MapType(UnboundedInt(), _, True):
+            return "KMC804", "a map has a value for each key, and int has no bounds", "write Int(least, greatest)"
         case MapType(key) if not is_numbered(key):
             message = f"{describe(key)} has more values than compiled code numbers as keys"
             return "KMC804", message, "narrow the domain of its keys, or run with --engine python"
         case MapType(key, _, True) if key_count(key) > KEYS_MAX:
             message = f"a map has at most {KEYS_MAX:,} possible keys; {_has_more(key)}"
             return "KMC804", message, "narrow the domain of its keys, or run with --engine python"
-        case MapType(key, _, total) if not total and key_count(key) > WORD:
-            message = f"a partial map has at most {WORD} possible keys; {describe(key)} has more"
+        case MapType(key, _, total) if not total and key_count(key) > MASK_MAX:
+            message = f"a partial map has at most {MASK_MAX:,} possible keys; {_has_more(key)}"
             return "KMC804", message, "narrow the domain of its keys, or use Map with Opt values"
         case IntType(low, high) if max(abs(low), abs(high)) > NUMBER_MAX:
             return "KMC805", f"{describe(declared)} goes beyond 2**62", "narrow the domain, or run with --engine python"

@@ -12,7 +12,7 @@ from kmc.compiler.values.code import Origin
 from kmc.compiler.values.value import EmptySet, Nothing, Packed, Stored, Value
 from kmc.compiler.values.value_types import is_within
 from kmc.lang.types import PairType, SetType, Type, UnionType
-from kmc.runtime.state_layout import is_plain_key
+from kmc.runtime.state_layout import WORD, is_plain_key, key_count
 
 
 def is_sure_of(low: Lowering, item: Value, declared: Type, node: Origin) -> bool:
@@ -34,10 +34,17 @@ def are_masks(left: Value, right: Value) -> bool:
     return len(set(elements)) <= 1 or all(map(is_plain_key, elements))
 
 
+def is_written_as_mask(element: Type) -> bool:
+    """Return whether a set of these elements that is written in the spec is a mask only beside a stored one."""
+    return not is_plain_key(element) or key_count(element) > WORD
+
+
 def with_masks(low: Lowering, left: Value, right: Value, node: Origin) -> tuple[Value, Value]:
-    """Two sets, both as masks if one is a stored set of values with parts, and the other has only such values."""
+    """Two sets, both as masks if one is a stored set of values with parts, or of more values than a word has bits, and
+    the other has only such values.
+    """
     kinds = [value.type for value in (left, right) if isinstance(value, Packed | Stored)]
-    stored = [kind for kind in kinds if isinstance(kind, SetType) and not is_plain_key(kind.element)]
+    stored = [kind for kind in kinds if isinstance(kind, SetType) and is_written_as_mask(kind.element)]
     if len(stored) != 1:
         return left, right
     declared = stored[0]

@@ -18,6 +18,7 @@ from kmc.compiler.lowering.membership import may_be, member, same, subset
 from kmc.compiler.lowering.sequences import between, is_sequence, joined, position
 from kmc.compiler.lowering.union_fields import field_of
 from kmc.compiler.values.code import Origin, flat
+from kmc.compiler.values.masks import SetOperator, joined_masks
 from kmc.compiler.values.packing import collection, is_none, pack
 from kmc.compiler.values.scope import Scope, python_value
 from kmc.compiler.values.value import (
@@ -41,7 +42,7 @@ from kmc.compiler.values.value import (
 )
 from kmc.compiler.values.value_types import common_type, type_of
 from kmc.lang.types import BoolType, IntType, SeqType, SetType
-from kmc.runtime.state_layout import WORD, key_count
+from kmc.runtime.state_layout import MASK_MAX, WORD, key_count
 
 _HARMLESS = 8
 """The number of values that may be computed instead of a branch around them."""
@@ -283,16 +284,20 @@ def _set_operation(low: Lowering, node: ast.BinOp, left: Value, right: Value) ->
         return Joint((*networks[0], *networks[1]))
     left, right = with_masks(low, left, right, node)
     declared = common_type(left, right)
-    if not are_masks(left, right) or not isinstance(declared, SetType) or key_count(declared.element) > WORD:
+    if not are_masks(left, right) or not isinstance(declared, SetType) or key_count(declared.element) > MASK_MAX:
         return _lazy_operation(low, node, left, right)
-    a, b = (pack(low.code, value, declared, node)[0] for value in (left, right))
+    a, b = (pack(low.code, value, declared, node) for value in (left, right))
+    return Packed(declared, joined_masks(_set_operator(low, node), a, b))
+
+
+def _set_operator(low: Lowering, node: ast.BinOp) -> SetOperator:
     match node.op:
         case ast.BitOr():
-            return Packed(declared, (x.binary("or", a, b),))
+            return "or"
         case ast.BitAnd():
-            return Packed(declared, (x.binary("and", a, b),))
+            return "and"
         case ast.Sub():
-            return Packed(declared, (x.binary("and", a, x.binary("xor", b, Const(-1))),))
+            return "sub"
     low.code.refuse(node, "this operator on sets")
 
 
@@ -308,14 +313,7 @@ def _lazy_operation(low: Lowering, node: ast.BinOp, left: Value, right: Value) -
         is_of_classes = isinstance(left, Python) and isinstance(right, Python)
         advice = "write isinstance(x, A) or isinstance(x, B)" if is_of_classes else None
         low.code.refuse(node, "this operator on these values", advice)
-    match node.op:
-        case ast.BitOr():
-            return SetOp("or", left, right)
-        case ast.BitAnd():
-            return SetOp("and", left, right)
-        case ast.Sub():
-            return SetOp("sub", left, right)
-    low.code.refuse(node, "this operator on sets")
+    return SetOp(_set_operator(low, node), left, right)
 
 
 def _if_expression(low: Lowering, node: ast.IfExp, scope: Scope) -> Value:

@@ -21,7 +21,8 @@ from kmc.compiler.lowering.repeats import may_repeat, repeats
 from kmc.compiler.lowering.set_ranges import each_function, each_sequence
 from kmc.compiler.values.code import Draft, Origin
 from kmc.compiler.values.keys import key_code, key_value
-from kmc.compiler.values.packing import array_head, collection, element, keep_words, unwrap, words
+from kmc.compiler.values.masks import Mask, each_number, put_number
+from kmc.compiler.values.packing import array_head, collection, element, keep_words, keys_mask, unwrap, words
 from kmc.compiler.values.scope import Scope
 from kmc.compiler.values.value import (
     AllFunctions,
@@ -54,7 +55,7 @@ from kmc.compiler.values.value import (
 from kmc.compiler.values.value_types import joined_type, type_of
 from kmc.lang.tree import expression_at, placed_like
 from kmc.lang.types import BoolType, MapType, PairType, SeqType, SetType, SymbolMeta, Type, UnionType
-from kmc.runtime.state_layout import WORD, is_plain_key, key_count
+from kmc.runtime.state_layout import WORD, is_plain_key, key_count, layout_of
 
 _MESSAGES_MAX = 1 << 20
 """More messages than any network holds."""
@@ -182,13 +183,7 @@ def range_length(whole: Numbers) -> Num:
 def _each_of(low: Lowering, whole: Packed | Stored, declared: Type, body: Body, node: Origin, unroll: int) -> None:
     match declared:
         case SetType(inner) | PairType(inner):
-            mask = low.code.keep(words(whole)[0], "mask")
-
-            def if_member(code: Expr) -> None:
-                draft = low.code.capture(lambda: body(key_value(inner, code)))
-                low.code.branch(x.extract(mask, code, 1), draft)
-
-            _range(low, Const(0), Const(key_count(inner)), if_member, unroll, key_count(inner))
+            _each_member(low, words(whole), inner, body, unroll)
         case SeqType(_, capacity):
             length = low.code.keep(array_head(whole), "len")
             if capacity <= unroll:
@@ -198,16 +193,28 @@ def _each_of(low: Lowering, whole: Packed | Stored, declared: Type, body: Body, 
             else:
                 low.repeated(capacity, lambda: low.code.count_up(Const(0), length, lambda i: body(element(whole, i))))
         case MapType(key, _, total):
-            keys = key_count(key)
-            head = None if total else low.code.keep(array_head(whole), "keys")
-
-            def if_key(code: Expr) -> None:
-                draft = low.code.capture(lambda: body(key_value(key, code)))
-                low.code.branch(x.ONE if head is None else x.extract(head, code, 1), draft)
-
-            _range(low, Const(0), Const(keys), if_key, unroll, keys)
+            if total:
+                count = key_count(key)
+                _range(low, Const(0), Const(count), lambda code: body(key_value(key, code)), unroll, count)
+            else:
+                _each_member(low, keys_mask(whole), key, body, unroll, "keys")
         case _:
             low.code.refuse(node, "iterating over this value")
+
+
+def _each_member(low: Lowering, members: Mask, inner: Type, body: Body, unroll: int, name: str = "mask") -> None:
+    """Call `body` with each value of a type that is in a mask."""
+    count = key_count(inner)
+    if len(members) > 1:
+        low.repeated(count, lambda: each_number(low.code, members, lambda number: body(key_value(inner, number))))
+        return
+    mask = low.code.keep(members[0], name)
+
+    def if_member(code: Expr) -> None:
+        draft = low.code.capture(lambda: body(key_value(inner, code)))
+        low.code.branch(x.extract(mask, code, 1), draft)
+
+    _range(low, Const(0), Const(count), if_member, unroll, count)
 
 
 def _settled(low: Lowering, whole: Value, node: Origin) -> Value:
@@ -224,7 +231,7 @@ def _subsets(low: Lowering, whole: Value, body: Body, node: Origin) -> None:
         return
     if isinstance(whole, Numbers):
         whole = as_collection(low, whole, node)
-    if not isinstance(whole, Packed | Stored) or not isinstance(whole.type, SetType):
+    if not isinstance(whole, Packed | Stored) or not isinstance(whole.type, SetType) or len(words(whole)) > 1:
         if not is_collection(whole):
             low.code.refuse(node, "the subsets of this value")
         low.repeated(1 << 31, lambda: picked_subsets(low, whole, body, node))
@@ -387,17 +394,17 @@ def _collected(
         return EmptySet()
     if not isinstance(kind, SetType):
         return None
-    element_type, name = kind.element, low.code.fresh("set")
-    low.code.emit(Let(name, x.ZERO))
+    element_type = kind.element
+    names = [low.code.fresh("set") for _ in range(layout_of(kind).words)]
+    low.code.emit(*(Let(name, x.ZERO) for name in names))
 
     def collect(item: Value) -> None:
         if not is_plain_key(element_type):
             item = Packed(element_type, keep_words(low.code, low.words_as(item, element_type, node)))
-        code = key_code(low.code, item, element_type, node)
-        low.code.emit(Let(name, x.binary("or", Var(name), x.place_at(x.ONE, code))))
+        put_number(low.code, names, key_code(low.code, item, element_type, node))
 
     source(collect)
-    return Packed(kind, (Var(name),))
+    return Packed(kind, tuple(Var(name) for name in names))
 
 
 def _plain(low: Lowering, item: Value, node: Origin) -> Value:

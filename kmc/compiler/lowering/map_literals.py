@@ -6,11 +6,21 @@ import ast
 from collections.abc import Callable
 
 from kmc.compiler.ir import build as x
-from kmc.compiler.ir.nodes import Const, Expr, Intrinsic, Let, Var
+from kmc.compiler.ir.nodes import Const, Expr, Let, Var
 from kmc.compiler.lowering.context import Lowering
 from kmc.compiler.values.code import Origin
 from kmc.compiler.values.keys import key_code, key_value
-from kmc.compiler.values.packing import Words, array_head, array_of, element, keep_words, lift, pack, value_words
+from kmc.compiler.values.masks import all_members, each_number, has_number, member_count, put_number, same_mask
+from kmc.compiler.values.packing import (
+    Words,
+    array_of,
+    element,
+    keep_words,
+    keys_mask,
+    lift,
+    pack,
+    value_words,
+)
 from kmc.compiler.values.scope import Scope
 from kmc.compiler.values.value import (
     Comprehension,
@@ -33,7 +43,7 @@ from kmc.compiler.values.value import (
 from kmc.compiler.values.value_types import FreeMap, FreeSeq, type_of_all
 from kmc.lang.tree import placed_like
 from kmc.lang.types import MapType, SeqType, SetType, Type
-from kmc.runtime.state_layout import WORD, is_numbered, is_plain_key, key_count, layout_of
+from kmc.runtime.state_layout import MASK_MAX, is_numbered, is_plain_key, key_count, layout_of, mask_words
 
 Put = Callable[[Value, Value], None]
 ITEMS_MAX = 256
@@ -73,7 +83,7 @@ def map_kind(low: Lowering, written: MapItems | MapLiteral, node: Origin) -> Map
 
 
 def _may_be_key(kind: Type) -> bool:
-    return is_numbered(kind) and key_count(kind) <= WORD
+    return is_numbered(kind) and key_count(kind) <= MASK_MAX
 
 
 def as_map(low: Lowering, written: MapItems | MapLiteral, node: Origin) -> Value:
@@ -99,16 +109,19 @@ def map_length(value: Value) -> Expr:
         return x.ZERO
     assert isinstance(value, Packed | Stored)
     assert isinstance(value.type, MapType)
-    return Const(key_count(value.type.key)) if value.type.total else Intrinsic("popcount", (array_head(value),))
+    return Const(key_count(value.type.key)) if value.type.total else member_count(keys_mask(value))
 
 
 def build_map(low: Lowering, declared: MapType, source: Callable[[Put], None], node: Origin) -> Words:
     """The words of the map whose entries `source` gives; a check that no key has two values, and each one if total."""
-    if key_count(declared.key) > WORD:
-        low.code.refuse(node, f"a map of more than {WORD} keys that is written here", "give it value by value: m.set")
+    count = key_count(declared.key)
+    if count > MASK_MAX:
+        what = f"a map of more than {MASK_MAX:,} keys that is written here"
+        low.code.refuse(node, what, "give it value by value: m.set")
     names = [low.code.fresh("map") for _ in range(layout_of(declared).words)]
-    present = low.code.fresh("keys")
-    low.code.emit(Let(present, x.ZERO), *(Let(name, x.ZERO) for name in names))
+    present = [low.code.fresh("keys") for _ in range(mask_words(count))]
+    keys = tuple(map(Var, present))
+    low.code.emit(*(Let(name, x.ZERO) for name in (*present, *names)))
     so_far = Packed(declared, tuple(Var(name) for name in names))
 
     def put(key: Value, value: Value) -> None:
@@ -119,24 +132,29 @@ def build_map(low: Lowering, declared: MapType, source: Callable[[Put], None], n
         same: Expr = x.ONE
         for new, old in zip(value_words(item), value_words(element(so_far, code)), strict=True):
             same = x.both(same, x.eq(new, old))
-        low.code.check(x.either(x.negate(x.extract(Var(present), code, 1)), same), node)
+        low.code.check(x.either(x.negate(has_number(keys, code)), same), node)
         changed = keep_words(low.code, pack(low.code, MapUpdate(declared, so_far, code, item), declared, node))
         low.code.emit(*(Let(name, word) for name, word in zip(names, changed, strict=True)))
-        low.code.emit(Let(present, x.binary("or", Var(present), x.place_at(x.ONE, code))))
+        put_number(low.code, present, code)
 
     source(put)
     if declared.total:
-        low.code.check(x.eq(Var(present), x.low_mask(key_count(declared.key))), node)
+        low.code.check(same_mask(keys, all_members(count)), node)
         return so_far.words
-    return (x.binary("or", so_far.words[0], Var(present)), *so_far.words[1:])
+    heads = zip(so_far.words, keys, strict=False)
+    return (*(x.binary("or", word, head) for word, head in heads), *so_far.words[len(keys) :])
 
 
 def each_key(low: Lowering, value: Packed | Stored, body: Callable[[Expr, Value, Value], None]) -> None:
     """Call `body` for every key that a map may have: whether it has it, the key, and the value there."""
     assert isinstance(value.type, MapType)
-    head = None if value.type.total else low.code.keep(array_head(value), "keys")
+    head = None if value.type.total else tuple(low.code.keep(word, "keys") for word in keys_mask(value))
+    if head is not None and len(head) > 1:
+        key_type = value.type.key
+        each_number(low.code, head, lambda code: body(x.ONE, key_value(key_type, code), element(value, code)))
+        return
     for code in range(key_count(value.type.key)):
-        here: Expr = x.ONE if head is None else x.extract(head, code, 1)
+        here: Expr = x.ONE if head is None else x.extract(head[0], code, 1)
         body(here, key_value(value.type.key, Const(code)), element(value, Const(code)))
 
 

@@ -14,14 +14,15 @@ from kmc.compiler.lowering.membership import member
 from kmc.compiler.lowering.network_operations import count_of_message
 from kmc.compiler.values.code import Origin
 from kmc.compiler.values.keys import key_number, key_value
+from kmc.compiler.values.masks import Mask, all_members, has_number, only_number
 from kmc.compiler.values.packing import (
     Words,
-    array_head,
     array_of,
     collection,
     combine,
     element,
     keep_words,
+    keys_mask,
     lift,
     pack,
 )
@@ -99,7 +100,7 @@ def _written_as(value: Value, declared: UnionType) -> Type | None:
 
 def map_words(low: Lowering, value: Value, declared: MapType, node: Origin) -> Words:
     """The words of a value that is stored as a map."""
-    if isinstance(value, MapLiteral) and _is_over_its_keys(value.node):
+    if isinstance(value, MapLiteral) and _is_over_its_keys(value.node) and array_of(declared).head_words <= 1:
         return _literal(low, value, declared)
     if isinstance(value, MapItems | MapLiteral):
         written = value
@@ -260,10 +261,9 @@ def map_method(low: Lowering, owner: Value, name: str, node: ast.Call, scope: Sc
     if name in ("items", "values"):
         return Entries(owner, name)
     if name == "keys":
-        if key_count(declared.key) > WORD:
+        if declared.total and key_count(declared.key) > WORD:
             return as_collection(low, owner, node)
-        head = _present(low, owner, declared)
-        return Packed(SetType(declared.key), (head,))
+        return Packed(SetType(declared.key), _present(low, owner, declared))
     values = [low.evaluate(argument, scope) for argument in node.args]
     if isinstance(declared, FreeMap) and len(values) == 2:
         owner = _with_room(low, owner, values, declared, node)
@@ -272,7 +272,7 @@ def map_method(low: Lowering, owner: Value, name: str, node: ast.Call, scope: Sc
     if name == "set" and len(values) == 2:
         code = low.code.keep(_key_number(low, values[0], declared, node), "k")
         if not declared.total:
-            low.code.check(x.extract(_present(low, owner, declared), code, 1), node)
+            low.code.check(has_number(_present(low, owner, declared), code), node)
         return MapUpdate(declared, owner, code, admitted(low, values[1], declared.value, node))
     if name == "add" and len(values) == 2 and not declared.total:
         return _grown(low, owner, declared, values[0], admitted(low, values[1], declared.value, node), node)
@@ -299,26 +299,29 @@ def entry(low: Lowering, owner: Value, key: Value, node: Origin) -> Value:
 
 def _shrunk(low: Lowering, owner: Value, declared: MapType, key: Value, node: Origin) -> Value:
     code = low.code.keep(_key_number(low, key, declared, node), "k")
-    head = low.code.keep(_present(low, owner, declared))
-    low.code.check(x.extract(head, code, 1), node)
+    head = keep_words(low.code, _present(low, owner, declared))
+    low.code.check(has_number(head, code), node)
     nothing = Packed(declared.value, (x.ZERO,) * layout_of(declared.value).words)
     changed = list(pack(low.code, MapUpdate(declared, owner, code, nothing), declared, node))
-    changed[0] = x.binary("xor", changed[0], x.place_at(x.ONE, code))
+    for place, bit in enumerate(only_number(code, key_count(declared.key))):
+        changed[place] = x.binary("xor", changed[place], bit)
     return Packed(declared, tuple(changed))
 
 
-def _present(low: Lowering, owner: Value, declared: MapType) -> Expr:
+def _present(low: Lowering, owner: Value, declared: MapType) -> Mask:
+    """The mask of the keys of a map; only for a total one of few keys."""
     while isinstance(owner, MapUpdate):
         owner = owner.base
     assert isinstance(owner, Packed | Stored)
-    return x.low_mask(key_count(declared.key)) if declared.total else array_head(owner)
+    return all_members(key_count(declared.key)) if declared.total else keys_mask(owner)
 
 
 def _grown(low: Lowering, owner: Value, declared: MapType, key: Value, value: Value, node: Origin) -> Value:
     code = low.code.keep(_key_number(low, key, declared, node), "k")
-    low.code.check(x.negate(x.extract(_present(low, owner, declared), code, 1)), node)
+    low.code.check(x.negate(has_number(_present(low, owner, declared), code)), node)
     changed = list(pack(low.code, MapUpdate(declared, owner, code, value), declared, node))
-    changed[0] = x.binary("or", changed[0], x.place_at(x.ONE, code))
+    for place, bit in enumerate(only_number(code, key_count(declared.key))):
+        changed[place] = x.binary("or", changed[place], bit)
     return Packed(declared, tuple(changed))
 
 
@@ -346,7 +349,7 @@ def subscript(low: Lowering, owner: Value, key: Value, node: Origin) -> Value:
         low.code.refuse(node, "brackets on this value")
     code = low.code.keep(_key_number(low, key, owner.type, node), "k")
     if not owner.type.total:
-        low.code.check(x.extract(array_head(owner), code, 1), node)
+        low.code.check(has_number(keys_mask(owner), code), node)
     return element(owner, code)
 
 

@@ -21,7 +21,18 @@ from kmc.compiler.lowering.sequences import is_sequence
 from kmc.compiler.lowering.set_ranges import in_functions, in_sequences
 from kmc.compiler.values.code import Origin
 from kmc.compiler.values.keys import key_code, key_number, key_value
-from kmc.compiler.values.packing import alternatives, array_head, collection, element, field, keep_words, pack, words
+from kmc.compiler.values.masks import Mask, all_members, has_number, is_empty, joined_masks, same_mask
+from kmc.compiler.values.packing import (
+    alternatives,
+    array_head,
+    collection,
+    element,
+    field,
+    keep_words,
+    keys_mask,
+    pack,
+    words,
+)
 from kmc.compiler.values.scope import Scope
 from kmc.compiler.values.value import (
     AllFunctions,
@@ -67,7 +78,7 @@ from kmc.lang.types import (
     UnionType,
     as_type,
 )
-from kmc.runtime.state_layout import WORD, is_plain_key, key_count
+from kmc.runtime.state_layout import MASK_MAX, WORD, is_plain_key, key_count
 
 
 def _in_network(low: Lowering, item: Value, whole: Net, node: Origin) -> Expr:
@@ -107,24 +118,25 @@ def member(low: Lowering, item: Value, whole: Value, node: Origin) -> Expr:
         return _is_of(low, item, as_type(whole.object, ""))
     if isinstance(whole, Packed | Stored) and isinstance(whole.type, SetType | PairType):
         if not _is_plain_key_of(item, whole.type.element):
-            return _in_composite(low, item, words(whole)[0], whole.type.element, node)
+            return _in_composite(low, item, words(whole), whole.type.element, node)
         if isinstance(whole.type.element, PairType):
-            return x.extract(words(whole)[0], key_code(low.code, item, whole.type.element, node), 1)
-        return _bit(low, item, words(whole)[0], whole.type.element, node)
+            number = key_code(low.code, item, whole.type.element, node)
+            return has_number(words(whole), number if len(words(whole)) == 1 else low.code.keep(number))
+        return _bit(low, item, words(whole), whole.type.element, node)
     if isinstance(whole, MapUpdate):
         return member(low, item, whole.base, node)
     if isinstance(whole, Numbers) and whole.step == 1:
         return _in_range(low, item, whole, node)
     if isinstance(whole, Packed | Stored) and isinstance(whole.type, MapType):
         if not _is_plain_key_of(item, whole.type.key):
-            return _in_composite(low, item, None if whole.type.total else array_head(whole), whole.type.key, node)
+            return _in_composite(low, item, None if whole.type.total else keys_mask(whole), whole.type.key, node)
         if whole.type.total and key_count(whole.type.key) > WORD:
             return _has_type(low, item, whole.type.key, node)
-        full = x.low_mask(key_count(whole.type.key))
+        keys = all_members(key_count(whole.type.key)) if whole.type.total else keys_mask(whole)
         if isinstance(whole.type.key, PairType):
             code = key_number(low.code, item, whole.type, node)
-            return x.extract(full if whole.type.total else array_head(whole), code, 1)
-        return _bit(low, item, full if whole.type.total else array_head(whole), whole.type.key, node)
+            return has_number(keys, code if len(keys) == 1 else low.code.keep(code))
+        return _bit(low, item, keys, whole.type.key, node)
     return any_of(low, whole, lambda other: same(low, item, other, node), node)
 
 
@@ -162,7 +174,7 @@ def _is_of(low: Lowering, item: Value, declared: Type) -> Expr:
     return low.code.keep(is_member)
 
 
-def _bit(low: Lowering, item: Value, mask: Expr, declared: Type, node: Origin) -> Expr:
+def _bit(low: Lowering, item: Value, mask: Mask, declared: Type, node: Origin) -> Expr:
     """1 if a scalar is a value of type `declared` whose bit is set; 0 for None and for values of other types."""
     if isinstance(item, Packed | Stored) and isinstance(item.type, UnionType):
         joint = joined_type(item.type, declared)
@@ -182,13 +194,13 @@ def _bit(low: Lowering, item: Value, mask: Expr, declared: Type, node: Origin) -
         below = x.ONE if item.high <= declared.high else x.binary("sle", code, Const(declared.high))
         inside = x.both(above, below)
         bit = x.select(inside, x.sub(code, Const(declared.low)), x.ZERO)
-        return x.both(inside, x.extract(mask, bit, 1))
+        return x.both(inside, has_number(mask, bit))
     if type_of(item) != declared:
         return x.ZERO
-    return x.extract(mask, pack(low.code, item, declared, node)[0], 1)
+    return has_number(mask, pack(low.code, item, declared, node)[0])
 
 
-def _in_composite(low: Lowering, item: Value, mask: Expr | None, declared: Type, node: Origin) -> Expr:
+def _in_composite(low: Lowering, item: Value, mask: Mask | None, declared: Type, node: Origin) -> Expr:
     """1 if a value is one of a type with parts, and its bit is set in the mask, if there is one."""
     item = materialize(low, item, node)
     if isinstance(item, Nothing) and not is_sure_of(low, item, declared, node):
@@ -197,13 +209,13 @@ def _in_composite(low: Lowering, item: Value, mask: Expr | None, declared: Type,
         if mask is None:
             return x.ONE
         packed = Packed(declared, keep_words(low.code, low.words_as(item, declared, node)))
-        return x.extract(mask, key_code(low.code, packed, declared, node), 1)
+        return has_number(mask, key_code(low.code, packed, declared, node))
     is_member = low.code.fresh("in")
     low.code.emit(Let(is_member, x.ZERO))
 
     def compare(number: Expr) -> None:
         alike = same(low, item, key_value(declared, number), node)
-        there = alike if mask is None else x.both(x.extract(mask, number, 1), alike)
+        there = alike if mask is None else x.both(has_number(mask, number), alike)
         low.code.branch(there, [Let(is_member, x.ONE)])
 
     count = key_count(declared)
@@ -217,15 +229,15 @@ def subset(low: Lowering, operator: ast.cmpop, left: Value, right: Value, node: 
     declared = common_type(left, right)
     if isinstance(left, EmptySet) and isinstance(right, EmptySet):
         return Const(int(isinstance(operator, ast.LtE | ast.GtE)))
-    if not isinstance(declared, SetType) or not are_masks(left, right) or key_count(declared.element) > WORD:
+    if not isinstance(declared, SetType) or not are_masks(left, right) or key_count(declared.element) > MASK_MAX:
         if not is_collection(left) or not is_collection(right):
             low.code.refuse(node, "an order of values that are neither integers nor sets")
         return _lazy_order(low, operator, left, right, node)
-    a, b = (pack(low.code, value, declared, node)[0] for value in (left, right))
+    a, b = (pack(low.code, value, declared, node) for value in (left, right))
     if isinstance(operator, ast.Gt | ast.GtE):
         a, b = b, a
-    inside = x.eq(x.binary("and", a, x.binary("xor", b, Const(-1))), x.ZERO)
-    return x.both(inside, x.negate(x.eq(a, b))) if isinstance(operator, ast.Lt | ast.Gt) else inside
+    inside = is_empty(joined_masks("sub", a, b))
+    return x.both(inside, x.negate(same_mask(a, b))) if isinstance(operator, ast.Lt | ast.Gt) else inside
 
 
 def _lazy_order(low: Lowering, operator: ast.cmpop, left: Value, right: Value, node: Origin) -> Expr:
@@ -345,9 +357,9 @@ def _same_tuples(low: Lowering, left: Several, right: Several, node: Origin) -> 
 
 
 def _comparable_masks(left: Value, right: Value) -> bool:
-    """Whether two sets have masks that one word holds, or are of kinds that have no element in common."""
+    """Whether two sets have masks of one type, or are of kinds that have no element in common."""
     declared = common_type(left, right)
-    wide = isinstance(declared, SetType) and key_count(declared.element) > WORD
+    wide = isinstance(declared, SetType) and key_count(declared.element) > MASK_MAX
     return are_masks(left, right) and not wide and declared is not None
 
 

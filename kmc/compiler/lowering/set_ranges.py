@@ -15,6 +15,7 @@ from kmc.compiler.lowering.context import Body, Lowering
 from kmc.compiler.lowering.map_literals import as_listed, placed
 from kmc.compiler.values.code import Origin
 from kmc.compiler.values.keys import key_value
+from kmc.compiler.values.masks import all_members, has_number
 from kmc.compiler.values.packing import Words, array_head, element, keep_words, lift, pack, words
 from kmc.compiler.values.scope import Scope
 from kmc.compiler.values.value import (
@@ -32,7 +33,7 @@ from kmc.compiler.values.value import (
 from kmc.compiler.values.value_types import FreeMap, FreeSeq
 from kmc.lang.tree import expression_at
 from kmc.lang.types import MapType, SeqType, SetType, Type
-from kmc.runtime.state_layout import key_count, layout_of
+from kmc.runtime.state_layout import WORD, key_count, layout_of
 
 _ROUNDS_MAX = 1 << 31
 
@@ -57,6 +58,8 @@ def each_function(low: Lowering, whole: AllFunctions, body: Body, node: Origin) 
         return
     if not isinstance(whole.keys, Packed | Stored) or not isinstance(whole.keys.type, SetType):
         low.code.refuse(node, "all functions on these keys", "the keys are identifiers, pairs, enums or numbers")
+    if len(words(whole.keys)) > 1:
+        low.code.refuse(node, f"all functions on keys of more than {WORD} possible values", "name the keys by a type")
     pool = _pool(low, whole.values, node)
     inner = whole.keys.type.element
     mask = low.code.keep(words(whole.keys)[0], "keys")
@@ -149,14 +152,14 @@ def _pool(low: Lowering, elements: Value, node: Origin) -> _Pool | None:
     """
     if isinstance(elements, Packed | Stored) and isinstance(elements.type, SetType):
         inner = elements.type.element
-        mask = low.code.keep(words(elements)[0], "values")
+        mask = tuple(low.code.keep(word, "values") for word in words(elements))
         count = key_count(inner)
-        is_full = mask == x.low_mask(count)
+        is_full = mask == all_members(count)
         return _Pool(
             inner,
             Const(count),
             count,
-            lambda index: (x.ONE if is_full else x.extract(mask, index, 1), key_value(inner, index)),
+            lambda index: (x.ONE if is_full else has_number(mask, index), key_value(inner, index)),
         )
     listed = as_listed(low, elements, node)
     if listed is None:

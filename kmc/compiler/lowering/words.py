@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 from kmc.compiler.ir import build as x
-from kmc.compiler.ir.nodes import Break, Const, Expr, Intrinsic, Let, Var
+from kmc.compiler.ir.nodes import Break, Const, Expr, Let, Var
 from kmc.compiler.lowering.arithmetic import NUMBER_MAX, in_range
 from kmc.compiler.lowering.context import Lowering
 from kmc.compiler.lowering.folds import folded
@@ -28,7 +29,17 @@ from kmc.compiler.lowering.membership import mixes_bools, same
 from kmc.compiler.lowering.network_operations import size
 from kmc.compiler.lowering.quantifiers import all_of, any_of
 from kmc.compiler.values.code import Origin
-from kmc.compiler.values.packing import array_head, array_of, collection, union_tag, unwrap, words
+from kmc.compiler.values.masks import first_missing, has_number, member_count
+from kmc.compiler.values.packing import (
+    array_head,
+    array_of,
+    collection,
+    keep_words,
+    keys_mask,
+    union_tag,
+    unwrap,
+    words,
+)
 from kmc.compiler.values.scope import Scope
 from kmc.compiler.values.value import (
     AllFunctions,
@@ -55,7 +66,7 @@ from kmc.compiler.values.value import (
 )
 from kmc.lang.meanings import NAMES
 from kmc.lang.types import MapType, PairType, RecordType, SeqType, SetType, SymbolMeta, UnionType
-from kmc.runtime.state_layout import key_count, scalar_count, union_layout
+from kmc.runtime.state_layout import MASK_MAX, WORD, key_count, mask_words, scalar_count, union_layout
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,10 +198,10 @@ def _member(low: Lowering, cls: Any, word: str, value: Value, node: Origin) -> V
         return Sym(cls, x.ZERO)
     if not isinstance(used, Packed | Stored) or not isinstance(used.type, SetType | MapType):
         low.code.refuse(node, "a fresh member beside this")
-    taken = words(used)[0] if isinstance(used.type, SetType) else array_head(used)
-    free = low.code.keep(x.binary("and", x.binary("xor", taken, Const(-1)), x.low_mask(count)))
-    low.code.check(x.negate(x.eq(free, x.ZERO)), node)
-    return Sym(cls, Intrinsic("cttz", (free,)))
+    taken = words(used) if isinstance(used.type, SetType) else keys_mask(used)
+    some, first = first_missing(low.code, taken, count)
+    low.code.check(some, node)
+    return Sym(cls, first)
 
 
 def _pairs(low: Lowering, given: Arguments, node: ast.Call) -> Value:
@@ -202,14 +213,14 @@ def _pairs(low: Lowering, given: Arguments, node: ast.Call) -> Value:
         whole = _identifiers(low, whole, node)
     assert isinstance(whole.type, SetType)
     declared = PairType(whole.type.element)  # type: ignore[arg-type]  # pairs are of identifiers
-    mask, count, empty, index = low.code.keep(words(whole)[0]), scalar_count(declared.element), x.ZERO, 0
-    result: Expr = empty
-    for first in range(count):
-        for second in range(first + 1, count):
-            here = x.both(x.extract(mask, first, 1), x.extract(mask, second, 1))
-            result = x.binary("or", result, x.place_at(here, index))
-            index += 1
-    return Packed(SetType(declared), (result,))
+    if key_count(declared) > MASK_MAX:
+        low.code.refuse(node, f"more than {MASK_MAX:,} pairs")
+    mask, count = keep_words(low.code, words(whole)), scalar_count(declared.element)
+    result: list[Expr] = [x.ZERO] * mask_words(key_count(declared))
+    for index, (first, second) in enumerate(combinations(range(count), 2)):
+        here = x.both(has_number(mask, Const(first)), has_number(mask, Const(second)))
+        result[index // WORD] = x.binary("or", result[index // WORD], x.place_at(here, index % WORD))
+    return Packed(SetType(declared), tuple(result))
 
 
 def _identifiers(low: Lowering, whole: Value, node: Origin) -> Packed:
@@ -269,13 +280,14 @@ def length(low: Lowering, value: Value, node: Origin) -> Num:
             case SeqType(_, capacity):
                 return Num(array_head(value), 0, capacity)
             case SetType() | PairType():
-                return Num(Intrinsic("popcount", (words(value)[0],)), 0, 64)
+                mask = words(value)
+                return Num(member_count(mask), 0, WORD * len(mask))
             case MapType():
                 array = array_of(value.type)
                 if not array.head_bits:
                     keys = key_count(value.type.key)
                     return Num(Const(keys), keys, keys)
-                return Num(Intrinsic("popcount", (array_head(value),)), 0, array.head_bits)
+                return Num(member_count(keys_mask(value)), 0, array.head_bits)
     low.code.refuse(node, "the length of this value")
 
 

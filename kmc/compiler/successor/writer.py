@@ -160,7 +160,7 @@ class Writer:
             total = x.add(inner, Const(bit) if isinstance(bit, int) else bit)
             self._put(word, total.value if isinstance(total, Const) else total, declared.value, value.value, node)
             return
-        first = x.add(word, Const(1 if array.head_bits else 0))
+        first = x.add(word, Const(array.head_words))
         if array.element.narrow and array.per_word > 1:
             at = x.add(first, x.binary("udiv", value.key, Const(array.per_word)))
             inner = x.binary("mul", x.binary("urem", value.key, Const(array.per_word)), Const(bits))

@@ -6,6 +6,7 @@ The fold over types is here once. A subclass replaces a member, a set, and a map
 
 from __future__ import annotations
 
+import ast
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -14,7 +15,19 @@ from typing import Any, assert_never
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Const, Expr, Let, Var
 from kmc.compiler.values.code import Code
-from kmc.compiler.values.packing import Words, array_of, combine, keep_words
+from kmc.compiler.values.masks import each_number, put_number
+from kmc.compiler.values.packing import (
+    Words,
+    array_of,
+    combine,
+    element,
+    keep_words,
+    keys_mask,
+    lift,
+    pack,
+    value_words,
+)
+from kmc.compiler.values.value import MapUpdate, Packed
 from kmc.lang.types import (
     BoolType,
     EnumType,
@@ -78,8 +91,12 @@ class MemberChange(ABC):
         """The index that replaces the index of a member of `cls`."""
 
     @abstractmethod
-    def mask(self, mask: Expr, element: Type) -> Expr:
+    def mask(self, mask: Words, kind: Type) -> Words:
         """The mask that replaces the mask of a set, or of the keys of a partial map, with elements of this type."""
+
+    @abstractmethod
+    def keyed_by_many(self, declared: MapType, words: Words) -> Words:
+        """The words that replace those of a partial map with a mask of several words, whose keys contain members."""
 
     @abstractmethod
     def keyed(self, declared: MapType, head: Expr | None, items: list[Words]) -> Words:
@@ -97,7 +114,7 @@ class MemberChange(ABC):
             case IdentType(cls):
                 return (self.member(cls, words[0]),)
             case SetType(element) | PairType(element):
-                return (self.mask(words[0], element),)
+                return self.mask(words, element)
             case RecordType(cls) if len(cls.shapes) == 1:
                 return self._record(words, cls.shapes[0])
             case UnionType() | RecordType():
@@ -108,6 +125,25 @@ class MemberChange(ABC):
                 return self._map(words, declared)
             case _:
                 raise AssertionError(declared)  # no type without a layout lies in a row
+
+    def moved(self, declared: MapType, words: Words, number: Callable[[Expr], Expr]) -> Words:
+        """A partial map with its values changed, each under another key, given by numbers; made in a loop over them."""
+        code, layout = self.code, layout_of(declared)
+        names = [code.fresh("moved") for _ in range(layout.words)]
+        code.emit(*(Let(name, x.ZERO) for name in names))
+        so_far = Packed(declared, tuple(map(Var, names)))
+        whole = Packed(declared, words)
+
+        def move(key: Expr) -> None:
+            item = keep_words(code, self.changed(value_words(element(whole, key)), declared.value))
+            to = code.keep(number(key), "key")
+            update = MapUpdate(declared, so_far, to, lift(declared.value, item))
+            changed = keep_words(code, pack(code, update, declared, ast.Pass()))
+            code.emit(*(Let(name, word) for name, word in zip(names, changed, strict=True)))
+            put_number(code, names[: array_of(declared).head_words], to)
+
+        each_number(code, keys_mask(whole), move)
+        return so_far.words
 
     def _record(self, words: Words, cls: Any) -> Words:
         layout = record_layout(cls)
@@ -177,6 +213,9 @@ class MemberChange(ABC):
     def _map(self, words: Words, declared: MapType) -> Words:
         array = array_of(declared)
         words = keep_words(self.code, words)
+        if array.head_words > 1:
+            is_keyed = mentions(declared.key, self.classes)
+            return self.keyed_by_many(declared, words) if is_keyed else self.moved(declared, words, lambda key: key)
         head = self.code.keep(x.extract(words[0], 0, array.head_bits)) if array.head_bits else None
         items = []
         for index in range(key_count(declared.key)):

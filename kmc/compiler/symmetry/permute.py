@@ -12,10 +12,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from kmc.compiler.ir import build as x
-from kmc.compiler.ir.nodes import Const, Expr
+from kmc.compiler.ir.nodes import Const, Expr, Let, Var
 from kmc.compiler.symmetry.member_change import MEMBER_BITS, MemberChange, mentions
 from kmc.compiler.values.code import Code
 from kmc.compiler.values.keys import key_code, key_value
+from kmc.compiler.values.masks import each_number, put_number
 from kmc.compiler.values.packing import Words, array_of, combine, keep_words, value_words
 from kmc.compiler.values.value import Packed
 from kmc.lang.types import IdentType, MapType, PairType, Type
@@ -46,9 +47,27 @@ class Permutation(MemberChange):
         """The image of a member."""
         return image(index, self._tables[cls])
 
-    def mask(self, mask: Expr, element: Type) -> Expr:
+    def mask(self, mask: Words, kind: Type) -> Words:
         """The set of the images."""
-        return _moved_bits(mask, _image_numbers(self.code, element, self._tables))
+        if len(mask) > 1:
+            return self._moved_numbers(keep_words(self.code, mask), kind)
+        return (_moved_bits(mask[0], _image_numbers(self.code, kind, self._tables)),)
+
+    def _moved_numbers(self, mask: Words, element: Type) -> Words:
+        """The set of the images, made in a loop over the members: code for each possible one would be too long."""
+        code = self.code
+        names = [code.fresh("moved") for _ in mask]
+        code.emit(*(Let(name, x.ZERO) for name in names))
+
+        def move(number: Expr) -> None:
+            put_number(code, names, _image_number(code, element, number, self._tables))
+
+        each_number(code, mask, move)
+        return tuple(map(Var, names))
+
+    def keyed_by_many(self, declared: MapType, words: Words) -> Words:
+        """The map in which each value is at the image of its key."""
+        return self.moved(declared, words, lambda key: _image_number(self.code, declared.key, key, self._tables))
 
     def keyed(self, declared: MapType, head: Expr | None, items: list[Words]) -> Words:
         """The map in which each value is at the image of its key."""
@@ -93,14 +112,14 @@ def _image_numbers(code: Code, key: Type, tables: Tables) -> list[Expr]:
                 pair_images.append(code.keep(x.add(before, x.sub(x.sub(high, low), x.ONE))))
             return pair_images
         case _ if mentions(key, tables):
-            return [_image_number(code, key, number, tables) for number in range(key_count(key))]
+            return [_image_number(code, key, Const(number), tables) for number in range(key_count(key))]
         case _:
             return [Const(k) for k in range(key_count(key))]
 
 
-def _image_number(code: Code, key: Type, number: int, tables: Tables) -> Expr:
+def _image_number(code: Code, key: Type, number: Expr, tables: Tables) -> Expr:
     """The number of the image of a value with parts."""
-    words = value_words(key_value(key, Const(number)))
+    words = keep_words(code, value_words(key_value(key, number)))
     moved = Packed(key, keep_words(code, permuted(code, words, key, tables)))
     return code.keep(key_code(code, moved, key, ast.Pass()))
 
@@ -135,7 +154,7 @@ def _packed(words: Words, declared: MapType, images: list[Expr], items: list[Wor
             bit = x.add(Const(array.head_bits), x.binary("mul", image, width))
             result[0] = x.binary("or", result[0], x.place_at(item[0], bit))
             continue
-        first = 1 if array.head_bits else 0
+        first = array.head_words
         for word in range(first, len(result)):
             index = x.sub(image, Const((word - first) * array.per_word))
             here = x.binary("ult", index, Const(array.per_word))

@@ -14,12 +14,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from kmc.compiler.ir import build as x
-from kmc.compiler.ir.nodes import Const, Expr, Intrinsic
+from kmc.compiler.ir.nodes import Const, Expr, Intrinsic, Let, Var
 from kmc.compiler.symmetry.member_change import MemberChange, mentions, part_words
 from kmc.compiler.symmetry.permute import pair_numbers
 from kmc.compiler.values.code import Code
 from kmc.compiler.values.keys import key_value
-from kmc.compiler.values.packing import Words, array_of, keep_words, value_words
+from kmc.compiler.values.masks import each_number
+from kmc.compiler.values.packing import Words, array_of, element, keep_words, keys_mask, value_words
+from kmc.compiler.values.value import Packed
 from kmc.lang.types import IdentType, MapType, PairType, RecordType, SeqType, SetType, Type, UnionType
 from kmc.runtime.state_layout import (
     WORD,
@@ -59,9 +61,23 @@ class Projection(MemberChange):
         own = self._distinguished[cls]
         return x.ZERO if own is None else x.eq(index, own)
 
-    def mask(self, mask: Expr, element: Type) -> Expr:
+    def mask(self, mask: Words, kind: Type) -> Words:
         """The numbers of elements that are or contain the distinguished member, and of the others."""
-        return _projected_mask(self.code, mask, element, self._distinguished)
+        if len(mask) > 1:
+            kept = keep_words(self.code, mask)
+            total = _digests_of_numbers(self.code, kept, kind, lambda number: (x.ZERO,), self._distinguished)
+            return (total, *(x.ZERO,) * (len(mask) - 1))
+        return (_projected_mask(self.code, mask[0], kind, self._distinguished),)
+
+    def keyed_by_many(self, declared: MapType, words: Words) -> Words:
+        """The sum of the digests of the keys and their values."""
+        code, whole = self.code, Packed(declared, words)
+
+        def item(key: Expr) -> Words:
+            return self.changed(value_words(element(whole, key)), declared.value)
+
+        total = _digests_of_numbers(code, keys_mask(whole), declared.key, item, self._distinguished)
+        return (total, *(x.ZERO,) * (len(words) - 1))
 
     def keyed(self, declared: MapType, head: Expr | None, items: list[Words]) -> Words:
         """The sum of the distinguished member's items, and the sum of all others."""
@@ -194,6 +210,23 @@ def _digests(
     return total
 
 
+def _digests_of_numbers(
+    code: Code, mask: Words, key: Type, item: Callable[[Expr], Words], distinguished: Distinguished
+) -> Expr:
+    """The sum of the digests of keys, each projected, and of their items, made in a loop over the keys in a mask."""
+    total = code.fresh("digests")
+    code.emit(Let(total, x.ZERO))
+
+    def add(number: Expr) -> None:
+        words = keep_words(code, value_words(key_value(key, number)))
+        mine = digest(code, keep_words(code, projected(code, words, key, distinguished)))
+        term = x.mix(mine, digest(code, keep_words(code, item(number))))
+        code.emit(Let(total, x.add(Var(total), term)))
+
+    each_number(code, mask, add)
+    return Var(total)
+
+
 def element_class(element: Type) -> tuple[Any, int]:
     """The class of an identifier, or of the ends of a pair, and the number of its members."""
     inner = element.element if isinstance(element, PairType) else element
@@ -238,7 +271,7 @@ def _summed(code: Code, declared: MapType, head: Expr, items: list[Words], disti
     projected_head = _projected_mask(code, head, declared.key, distinguished) if array.head_bits else x.ZERO
     if hashed:
         total = x.add(x.mix(own, x.ONE), x.mix(others, Const(2)))
-        offset = 1 if array.head_bits else 0
+        offset = array.head_words
         rest: Words = (x.ZERO,) * (array.layout.words - offset - 1)
         first: Words = (projected_head,) if array.head_bits else ()
         return keep_words(code, (*first, total, *rest))

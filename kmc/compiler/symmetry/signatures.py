@@ -332,7 +332,7 @@ def item_at(declared: MapType, place: Place, key: Expr) -> Words:
     if array.layout.narrow:
         at = x.add(Const(place.bit + array.head_bits), x.binary("mul", key, Const(bits)))
         return (x.extract(x.load(ROW, Const(1 + place.word)), at, bits),)
-    first = Const(1 + place.word + (1 if array.head_bits else 0))
+    first = Const(1 + place.word + array.head_words)
     if not array.element.narrow:
         start = x.add(first, x.binary("mul", key, Const(array.element.words)))
         return tuple(x.load(ROW, x.add(start, Const(k))) for k in range(array.element.words))

@@ -17,6 +17,7 @@ from kmc.lang.domains import members
 from kmc.lang.types import MapType, PairType, RecordType, SeqType, SetType, Type, UnionType
 from kmc.runtime.codec import value_words as words_of
 from kmc.runtime.state_layout import (
+    LISTED_MAX,
     WORD,
     Place,
     key_count,
@@ -158,7 +159,20 @@ def _looked_up(key: Expr, table: dict[int, int]) -> Expr:
         whole = sum(value << index * width for index, value in table.items())
         at = x.binary("mul", key, Const(width))
         return x.binary("and", x.binary("lshr", Const(x.signed(whole)), at), x.low_mask(width))
+    if len(table) > LISTED_MAX:
+        cases = [
+            x.select(x.eq(key, Const(x.signed(at))), Const(x.signed(value)), x.ZERO) for at, value in table.items()
+        ]
+        return _one_of(cases)
     chosen: Expr = x.ZERO
     for index, value in table.items():
         chosen = x.select(x.eq(key, Const(x.signed(index))), Const(x.signed(value)), chosen)
     return chosen
+
+
+def _one_of(cases: list[Expr]) -> Expr:
+    """The only case that is not 0, in an expression that is not deep."""
+    if len(cases) == 1:
+        return cases[0]
+    middle = len(cases) // 2
+    return x.binary("or", _one_of(cases[:middle]), _one_of(cases[middle:]))

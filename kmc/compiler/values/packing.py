@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import TypeGuard
 
 from kmc.compiler.ir import build as x
-from kmc.compiler.ir.nodes import Const, Expr, Intrinsic, Let, Var
+from kmc.compiler.ir.nodes import Const, Expr, Let, Var
 from kmc.compiler.values.code import Code, Origin
+from kmc.compiler.values.masks import converted_mask, no_members
 from kmc.compiler.values.value import (
     Bool,
     EmptySet,
@@ -43,7 +44,6 @@ from kmc.runtime.state_layout import (
     Place,
     array_layout,
     bits_for,
-    is_plain_key,
     is_scalar,
     key_count,
     layout_of,
@@ -196,9 +196,16 @@ def array_of(declared: SeqType | MapType) -> ArrayLayout:
 
 
 def array_head(value: Packed | Stored) -> Expr:
-    """The length of a sequence, or the mask of keys of a partial map."""
+    """The length of a sequence, or the mask of the keys of a partial map if it is one word."""
     assert isinstance(value.type, SeqType | MapType)
     return x.extract(words(value)[0], 0, array_of(value.type).head_bits)
+
+
+def keys_mask(value: Packed | Stored) -> Words:
+    """The mask of the keys of a partial map."""
+    assert isinstance(value.type, MapType)
+    count = array_of(value.type).head_words
+    return (array_head(value),) if count == 1 else words(value)[:count]
 
 
 def element(value: Packed | Stored, index: Expr) -> Value:
@@ -215,6 +222,8 @@ def element(value: Packed | Stored, index: Expr) -> Value:
         return lift(kind, (x.extract(words(value)[0], bit, bits),))
     if isinstance(value, Stored):
         return _stored_element(value, array, kind, index)
+    if array.head_words > 1:
+        return lift(kind, _halved(index, [value_words(part(value, array.place(at), kind)) for at in range(count)]))
     chosen = value_words(part(value, array.place(0), kind))
     for position in range(1, count):
         other = value_words(part(value, array.place(position), kind))
@@ -223,8 +232,17 @@ def element(value: Packed | Stored, index: Expr) -> Value:
     return lift(kind, chosen)
 
 
+def _halved(index: Expr, options: list[Words]) -> Words:
+    """The option with this index, chosen by its bits: of many options the expression is not deep."""
+    if len(options) == 1:
+        return options[0]
+    bit = (len(options) - 1).bit_length() - 1
+    lower, upper = _halved(index, options[: 1 << bit]), _halved(index, options[1 << bit :])
+    return tuple(x.select(x.extract(index, bit, 1), new, old) for new, old in zip(upper, lower, strict=True))
+
+
 def _stored_element(value: Stored, array: ArrayLayout, kind: Type, index: Expr) -> Value:
-    first = x.add(value.word, Const(1 if array.head_bits else 0))
+    first = x.add(value.word, Const(array.head_words))
     if not array.element.narrow:
         return Stored(kind, value.pointer, x.add(first, x.binary("mul", index, Const(array.element.words))), 0)
     word = x.add(first, x.binary("udiv", index, Const(array.per_word)))
@@ -284,9 +302,9 @@ def pack(code: Code, value: Value, declared: Type, node: Origin) -> Words:
             return _pack_record(code, value, declared, node)
         case SetType() | PairType():
             if isinstance(value, EmptySet) and isinstance(declared, SetType):
-                return (x.ZERO,)
+                return no_members(declared)
             if isinstance(value, (Packed, Stored)) and isinstance(value.type, SetType | PairType):
-                return (_pack_set(code, value, declared, node),)
+                return converted_mask(code, words(value), value.type, declared, node)
         case SeqType():
             return _pack_seq(code, value, declared, node)
         case MapType() if isinstance(value, MapUpdate):
@@ -312,33 +330,6 @@ def _narrowed(code: Code, value: Packed | Stored, declared: Type, node: Origin) 
     here, item = fitting[0]
     code.check(here, node)
     return item
-
-
-def _pack_set(code: Code, value: Packed | Stored, declared: SetType | PairType, node: Origin) -> Expr:
-    """The mask of a set as another type of set, whose numbers may start at another lower bound."""
-    assert isinstance(value.type, SetType | PairType)
-    mine, wanted, mask = value.type.element, declared.element, words(value)[0]
-    if isinstance(declared, PairType) and isinstance(value.type, SetType):
-        code.check(x.eq(Intrinsic("popcount", (mask,)), Const(2)), node)
-    if mine == wanted:
-        return mask
-    if not (is_plain_key(mine) and is_plain_key(wanted)):
-        code.refuse(node, f"a set of {describe(mine)} as {describe(declared)}", "make it of elements of one type")
-    if not (isinstance(mine, IntType) and isinstance(wanted, IntType)):
-        code.check(x.eq(mask, x.ZERO), node)
-        return x.ZERO
-    mask = code.keep(mask)
-    if mine.low < wanted.low:
-        below = min(wanted.low - mine.low, 64)
-        code.check(x.eq(x.extract(mask, 0, below), x.ZERO), node)
-        mask = x.ZERO if below == 64 else x.binary("lshr", mask, Const(below))
-    if mine.high > wanted.high:
-        kept = max(0, wanted.high - max(mine.low, wanted.low) + 1)
-        code.check(x.eq(x.binary("lshr", mask, Const(kept)), x.ZERO), node)
-    above = mine.low - wanted.low
-    if above >= 64:  # no member of the one is a member of the other, and the set was just found empty
-        return x.ZERO
-    return x.place_at(mask, above) if above > 0 else mask
 
 
 def _pack_int(code: Code, value: Value, declared: IntType, node: Origin) -> Expr:
