@@ -118,3 +118,41 @@ def test_a_set_of_records_is_refused_with_a_page_that_shows_what_stores_it(tmp_p
     page, _, heading = note.removeprefix("an example: ").partition(", ")
     text = (Path(__file__).parents[2] / page).read_text(encoding="utf-8")
     assert f"### {heading}\n" in text
+
+
+PAIRS = """
+from kmc.lang import Pair, pair
+
+Server = constant("Server", IdentSet(at_most=80), "x")
+
+class State(Record):
+    n: FIELD
+
+@spec.init
+def init():
+    yield State(n=FIRST)
+
+@spec.action
+def act(st, i: Server, PARAMETER):
+    require(i in {i})
+    yield VALUE
+"""
+
+
+@pytest.mark.parametrize(
+    ("field", "first", "parameter", "value", "code"),
+    [
+        ("Opt[Pair[Server]]", "None", "j: Server", "st", "KMC804"),
+        ("Bool", "False", "p: Pair[Server]", "st", "KMC804"),
+        ("Bool", "False", "j: Server", "st.set(n=len(pair(i, j)) > 1)", "KMC811"),
+    ],
+)
+def test_a_pair_of_more_identifiers_than_a_word_has_bits_is_refused(
+    tmp_path: Path, field: str, first: str, parameter: str, value: str, code: str
+) -> None:
+    source = PAIRS.replace("FIELD", field).replace("FIRST", first).replace("PARAMETER", parameter)
+    servers = ", ".join(f"s{number}" for number in range(65))
+    model = model_of(tmp_path, source.replace("VALUE", value), f"CONSTANT Server = {{{servers}}}")
+    with pytest.raises(SpecError, match=r"a pair (of more than|is of at most) 64") as caught:
+        build_kernels(model)
+    assert caught.value.code == code

@@ -23,6 +23,7 @@ from kmc.lang.types import (
     MapType,
     MessageBagType,
     MessageSetType,
+    PairType,
     RecordType,
     SeqType,
     SetType,
@@ -31,7 +32,7 @@ from kmc.lang.types import (
     UnionType,
     shapes_of,
 )
-from kmc.runtime.state_layout import KEYS_MAX, MASK_MAX, is_numbered, is_plain_key, key_count
+from kmc.runtime.state_layout import KEYS_MAX, MASK_MAX, WORD, is_numbered, is_plain_key, key_count, scalar_count
 from kmc.spec.places import span_of
 
 INSTANCES_MAX = (1 << 16) - 1
@@ -44,6 +45,11 @@ _SETS_OF_RECORDS = "an example: docs/language.md, Messages without a sender or a
 def check_fits(model: Model) -> None:
     """Raise SpecError (KMC803 to KMC806) for the first limit of compiled code that a spec exceeds."""
     _check_record(model.spec.state_class, model.spec.files, set())
+    for action in model.spec.actions:
+        for parameter in action.parameters:
+            problem = _problem(parameter.type) if isinstance(parameter.type, PairType) else None
+            if problem is not None:
+                raise SpecError(problem[0], problem[1], action.span, problem[2])
     for properties in map(model.of, SHOWN):
         if len(properties) > PROPERTIES_MAX:
             first = properties[PROPERTIES_MAX]
@@ -101,6 +107,9 @@ def _problem(declared: Type) -> tuple[str, str, str] | None:
         case SetType(element) if key_count(element) > MASK_MAX or not is_numbered(element):
             message = f"a set that is stored has at most {MASK_MAX:,} possible elements; {_has_more(element)}"
             return "KMC804", message, _set_advice(element)
+        case PairType(element) if scalar_count(element) > WORD:
+            message = f"a pair is of at most {WORD} possible identifiers; {_has_more(element)}"
+            return "KMC804", message, "write a record of two fields"
         case MapType(UnboundedInt(), _, True):
             return "KMC804", "a map has a value for each key, and int has no bounds", "write Int(least, greatest)"
         case MapType(key) if not is_numbered(key):

@@ -381,6 +381,8 @@ def _pair(low: Lowering, given: Arguments, node: ast.Call) -> Value:
     first, second = (unwrap(low.code, value, node) for value in given.values)
     if not (isinstance(first, Sym) and isinstance(second, Sym) and first.cls is second.cls):
         low.code.refuse(node, "a pair of these values")
+    if len(first.cls.members) > WORD:
+        low.code.refuse(node, f"a pair of more than {WORD} possible identifiers", "write a record of two fields")
     low.code.check(x.negate(x.eq(first.code, second.code)), node)
     mask = x.binary("or", x.place_at(x.ONE, first.code), x.place_at(x.ONE, second.code))
     return Packed(PairType(first.cls.kmc_type), (mask,))
