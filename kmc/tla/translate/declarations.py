@@ -25,7 +25,7 @@ from kmc.tla.shapes.shape import (
 from kmc.tla.translate.literals import class_placeholder
 from kmc.tla.translate.names import field_name, text_of_atom, unique
 from kmc.tla.translate.translation import Translation
-from kmc.tla.translate.universe import ELEMENTS_MAX, Bounds
+from kmc.tla.translate.universe import Bounds
 
 LANGUAGE_WORDS = (
     "Bool", "Enum", "IdentSet", "Int", "Map", "MessageBag", "MessageSet", "PartialMap", "Record", "Seq", "Set",
@@ -98,8 +98,8 @@ class Declarer:
         if is_variable and self.t.is_network(shape):
             return f"MessageSet[{self.annotation(shape.element)}]"
         if isinstance(shape.element, NumberShape):
-            least, greatest = self._bounds.tight(shape.element) if self._is_tight else self._bounds.of(shape.element)
-            return f"Set[Int({least}, {min(greatest, least + ELEMENTS_MAX - 1)})]"
+            least, greatest = self.t.universe.numbers(shape.element, is_tight=self._is_tight)
+            return f"Set[Int({least}, {greatest})]"
         was_tight, self._is_tight = self._is_tight, self._is_tight or self.t.universe.needs_tight_bounds(shape.element)
         try:
             return f"Set[{self.annotation(shape.element)}]"

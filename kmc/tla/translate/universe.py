@@ -1,10 +1,10 @@
 """Universes: how many values a declared shape has, and the bounds of the numbers in it.
 
-Compiled code keeps a set as a word with a bit for each possible element, and a function on records as one entry for
-each possible key, so the number of these decides what a place of the spec can be. A bound that was seen in all states
-of the model is exact. Every other one is a guess: it is rounded up to whole bits, with one bit more, and `widening`
-more where a run found that the guess was too small. Where only the bounds that were seen leave few enough elements,
-these are declared; a value beyond them ends a search, which starts again with wider types.
+Compiled code keeps a set as a bit for each possible element, fastest in one word, and a function on records as one
+entry for each possible key, so the number of these decides what a place of the spec can be. A bound that was seen in
+all states of the model is exact. Every other one is a guess: it is rounded up to whole bits, with one bit more, and
+`widening` more where a run found that the guess was too small. Where only the bounds that were seen leave few enough
+elements, these are declared; a value beyond them ends a search, which starts again with wider types.
 """
 
 from __future__ import annotations
@@ -29,6 +29,9 @@ from kmc.tla.translate.names import NameTable
 
 ELEMENTS_MAX = 64
 """The number of possible elements of a set that compiled code stores in a word, and of keys of a partial map."""
+
+STORED_MAX = 1024
+"""The number of possible elements of a set that compiled code stores in several words, and of keys of a partial map."""
 
 _MANY = 1 << 62
 _TIGHT_WIDENINGS_MAX = 4
@@ -81,8 +84,17 @@ class Universe:
         return self.count(shape, is_tight=True) <= ELEMENTS_MAX
 
     def needs_tight_bounds(self, shape: Shape) -> bool:
-        """Return whether a shape has few enough values only with bounds that were seen."""
-        return self.is_small(shape) and self.count(shape, is_tight=False) > ELEMENTS_MAX
+        """Return whether a shape has few enough values for a word, or to be stored, only with bounds that were seen."""
+        least, most = self.count(shape, is_tight=True), self.count(shape, is_tight=False)
+        return any(least <= limit < most for limit in (ELEMENTS_MAX, STORED_MAX))
+
+    def numbers(self, shape: NumberShape, *, is_tight: bool) -> tuple[int, int]:
+        """Return the bounds of the numbers in a stored set: as many as a word has bits, if these hold all that were
+        seen.
+        """
+        least, greatest = self.bounds.tight(shape) if is_tight else self.bounds.of(shape)
+        is_first = self.bounds.widening == 0 and self.count(shape, is_tight=True) <= ELEMENTS_MAX
+        return least, min(greatest, least + (ELEMENTS_MAX if is_first else STORED_MAX) - 1)
 
     def count(self, shape: Shape, *, is_tight: bool) -> int:
         """Return the number of values of a shape, up to some large number."""
