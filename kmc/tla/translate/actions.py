@@ -194,8 +194,14 @@ class ActionWriter:
         if is_plain or facts.has_primes or self._is_initial or not is_total(self.t, inner, scope):
             return delayed
         code = self.t.value(inner, scope)
-        local = self.t.names.fresh(name)
-        self._write(depth, f"{local} = {code.source}", delayed.expression.place)
+        local, place = self.t.names.fresh(name), delayed.expression.place
+        if code.is_network or is_total(self.t, inner, scope, trusts_guards=False):
+            self._write(depth, f"{local} = {code.source}", place)
+        else:
+            # Guards that are after this line may be what makes sure that there is a value.
+            self._write(depth, f"def {local}():", place)
+            self._write(depth + 1, f"return {code.source}", place)
+            local = f"{local}()"
         return SpecLocal(TypedSource(local, code.shape, code.is_network), delayed)
 
     # What a formula does

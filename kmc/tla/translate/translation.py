@@ -45,6 +45,7 @@ from kmc.tla.shapes.shape import (
     Shape,
     alternatives_of,
     join,
+    join_all,
 )
 from kmc.tla.translate.defaults import default_of
 from kmc.tla.translate.facts import FactTable
@@ -321,9 +322,16 @@ class Translation:
         return list(sorted_values(values))
 
     def grow(self, index: int, shape: Shape) -> Shape:
-        """Let a variable have values of one more shape."""
-        self.shapes[index] = join(self.shapes[index], shape)
-        return self.shapes[index]
+        """Let a variable have values of one more shape.
+
+        A network keeps records only: the search stops at another element, if there is ever one, and observes it.
+        """
+        joined = join(self.shapes[index], shape)
+        if self.is_network(self.shapes[index]) and isinstance(joined, SetShape):
+            records = [plain for plain in alternatives_of(joined.element) if isinstance(plain, RecordShape)]
+            joined = SetShape(join_all(records))
+        self.shapes[index] = joined
+        return joined
 
     def field(self, record: TypedSource, name: str, place: Span) -> TypedSource:
         """Read a field of a record, in the classes that have it."""

@@ -24,7 +24,7 @@ from kmc.tla.resolved.nodes import (
 from kmc.tla.resolved.property_parts import PartKind, PropertyPart, property_parts
 from kmc.tla.run.program import ModuleProgram
 from kmc.tla.shapes.observation import Observation
-from kmc.tla.shapes.shape import RecordTable
+from kmc.tla.shapes.shape import NOTHING, RecordTable, SetShape, join_all
 from kmc.tla.translate.action_bodies import write_action, write_initial
 from kmc.tla.translate.decomposition import NamedAction, decomposed
 from kmc.tla.translate.deep_loops import refuse_deep_loops
@@ -102,10 +102,20 @@ def translate_parts(
 
 def _grow_shapes(t: Translation, temporal: TemporalAtoms) -> None:
     for _ in range(_PASSES_MAX):
+        _fill_unseen(t.records)
         before = _snapshot(t)
         _written(t, temporal, tolerant=True)
         if _snapshot(t) == before:
             break
+
+
+def _fill_unseen(records: RecordTable) -> None:
+    """Let sets that were always empty in a field of a record have the elements of that field in other records."""
+    for fields in records.fields.values():
+        for name, shape in fields.items():
+            if shape == SetShape(NOTHING):
+                seen = {other[name] for other in records.fields.values() if isinstance(other.get(name), SetShape)}
+                fields[name] = join_all([shape, *(seen if len(seen - {shape}) == 1 else ())])
 
 
 def _mixed_groups(t: Translation) -> frozenset[str]:

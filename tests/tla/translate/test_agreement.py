@@ -235,7 +235,7 @@ Next == /\ Len(q) < 2
 """
     configuration = "INIT Init\nNEXT Next\n"
     assert pair_of(tmp_path, lazily, configuration).differences(STATES) == []
-    monkeypatch.setattr(actions, "is_total", lambda *_: True)
+    monkeypatch.setattr(actions, "is_total", lambda *_, **__: True)
     eager = pair_of(tmp_path / "eager", lazily, configuration)
     with pytest.raises(Exception, match="KMC221"):
         eager.differences(STATES)
