@@ -37,6 +37,9 @@ os.environ.setdefault("KMC_JAVA_ARCHIVE", "read")
 # `KMC_KERNELS=optimised make test` optimises all kernels.
 os.environ.setdefault(KERNELS_VARIABLE, "unoptimised")
 
+# As the program does: numpy's library for linear algebra would start idle threads in each process.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # pytest has read it; each pytest that a test starts would read it too.
 os.environ.pop("PYTEST_ADDOPTS", None)
 

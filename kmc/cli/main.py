@@ -8,7 +8,7 @@ import sys
 from types import FrameType
 from typing import NoReturn
 
-from kmc.cli.running.program_start import collect_garbage_seldom, mark_start
+from kmc.cli.running.program_start import collect_garbage_seldom, keep_blas_alone, mark_start
 from kmc.ending_signals import ENDING_SIGNALS, INTERRUPTED
 from kmc.errors import ExitStatus
 
@@ -17,6 +17,7 @@ def main() -> NoReturn:
     """Run the command line of this process and exit; see `kmc.cli.program`."""
     mark_start()
     collect_garbage_seldom()
+    keep_blas_alone()
     _occupy_missing_streams()
     # As Ctrl-C: a command that gets such a signal ends by itself, with its own words and exit status.
     for signum in ENDING_SIGNALS:

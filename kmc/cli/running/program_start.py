@@ -1,8 +1,9 @@
-"""The start of the installed program: the moment from which a command counts its time, and the collector of garbage."""
+"""The start of the installed program: the moment from which a command counts its time, garbage, and idle threads."""
 
 from __future__ import annotations
 
 import gc
+import os
 import time
 
 _started: float | None = None
@@ -26,3 +27,12 @@ def collect_garbage_seldom() -> None:
     default searches take a tenth of the CPU time of a command.
     """
     gc.set_threshold(50_000, 20, 20)
+
+
+def keep_blas_alone() -> None:
+    """Let numpy's library for linear algebra, which kmc never calls, start no threads, unless the user asks for some.
+
+    It starts one a core when numpy is imported, and each runs idle for a while: a tenth of the CPU time of a small
+    check.
+    """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

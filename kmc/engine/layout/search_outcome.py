@@ -30,7 +30,7 @@ class Settings:
     keep_going: bool = False
     chunk_rows: int = 256
     batch: int = 128
-    table_slots: int = 1 << 20
+    table_slots: int = 1 << 18
     history_bytes: int = 1 << 28
     schedule_seed: int | None = None
     save_seconds: float = 30.0

@@ -24,7 +24,10 @@ from kmc.engine.native.words import Address, Slot
 from kmc.errors import SystemFault
 
 LOAD_MAX = 5 / 8
-_SMALL_SLOTS = 1 << 18
+_SMALL_SLOTS = 1 << 20
+"""A smaller table grows to four times its size: most searches need no more than the 2 MiB that one begins with."""
+
+_MOVED_BY_ONE_THREAD_SLOTS = 1 << 18
 _LAST_RANGE_SLOTS = 1 << 12
 
 
@@ -113,7 +116,7 @@ class FingerprintTable:
                 shared,
                 plan,
                 pool,
-                pool.size if high - low > _SMALL_SLOTS else 0,
+                pool.size if high - low > _MOVED_BY_ONE_THREAD_SLOTS else 0,
             )
             high = low
         self._run(settle_loop(self._ranked, self._wide), shared, plan, pool, 0)

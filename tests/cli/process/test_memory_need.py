@@ -165,8 +165,8 @@ def test_a_run_that_memory_stopped_goes_on_with_what_it_said(
         return done.returncode, json.loads(done.stdout)
 
     write_words(tmp_path)
-    # The first one compiles, which takes memory too. The table grows after 655,360 states.
-    checked("words", "whole", "--max-states", "700000", "--memory", "1G", *words)
+    # The first one compiles, which takes memory too. The table grows after 163,840 states.
+    checked("words", "whole", "--max-states", "200000", "--memory", "1G", *words)
     status, stopped = checked("words", "whole", "--memory", limit, "--threads", "2", *words)
     assert (status, stopped["bound"]) == (20, "memory")
     status, found = checked(*shlex.split(stopped["resume"])[2:])

@@ -253,3 +253,13 @@ def test_the_peak_of_memory_is_what_the_system_tells_of_the_process(tmp_path: Pa
     unit = 1 if sys.platform == "darwin" else 1024
     # A little more is taken after it was read, and the two counts are made from time to time.
     assert abs(taken * unit - found["peak_memory_bytes"]) < 8 << 20
+
+
+def test_numpy_starts_no_threads(tmp_path: Path) -> None:
+    program = "from kmc.cli.running.program_start import keep_blas_alone; keep_blas_alone(); import os, numpy; "
+    program += "print(len(os.listdir('/proc/self/task')))"
+    variables = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    ran = subprocess.run(
+        [sys.executable, "-c", program], env=variables, cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert ran.stdout == "1\n"

@@ -195,7 +195,7 @@ def test_a_table_is_at_most_five_eighths_full() -> None:
 
 
 def test_a_table_that_has_just_grown_takes_the_bytes_that_forecasts_assume() -> None:
-    table = FingerprintTable(1 << 19)
+    table = FingerprintTable(1 << 20)
     count = table.limit + 1
     grow(table, count)
     assert table.bytes / count == pytest.approx(TABLE_BYTES, rel=1e-3)
