@@ -13,7 +13,7 @@ from kmc.tla.resolved.nodes import (
     FieldAccessExpr,
     StringExpr,
 )
-from kmc.tla.shapes.shape import AtomShape, RecordKey, RecordShape, alternatives_of
+from kmc.tla.shapes.shape import AtomShape, BooleanShape, RecordKey, RecordShape, alternatives_of
 from kmc.tla.translate.scope import TranslationScope, head
 from kmc.tla.translate.translation import Translation
 from kmc.tla.values.kinds import TlaModelValue
@@ -42,8 +42,16 @@ def guard_or_never(t: Translation, node: Expression, scope: TranslationScope) ->
         # Each conjunct has its own tests, behind those before it: `q # <<>> /\ Head(q).type = Vote` reads no empty q.
         return t.source(node, scope), found
     with t.narrowed(found):
-        source = t.source(node, scope) if not _is_test_of(t, node, scope, tests) else ""
+        source = _truth(t, node, scope) if not _is_test_of(t, node, scope, tests) else ""
     return " and ".join([*tests, source] if source else tests) or "True", found
+
+
+def _truth(t: Translation, node: Expression, scope: TranslationScope) -> str:
+    """Translate a formula; TLC stops at other values than Booleans, as at a tuple that lacks its UNCHANGED."""
+    code = t.value(node, scope)
+    plain = alternatives_of(code.shape)
+    is_wrong = bool(plain) and not any(isinstance(one, BooleanShape) for one in plain)
+    return "checked(False, False)" if is_wrong else code.source
 
 
 def _is_impossible(found: Found) -> bool:

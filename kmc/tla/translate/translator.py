@@ -263,10 +263,26 @@ def _action(t: Translation, action: NamedAction, taken: list[str]) -> SpecFuncti
     loops = [WrittenLine(depth, f"{clause.text}:", place) for depth, clause in enumerate(action.clauses, start=1)]
     body = [*loops, *write_action(t, action.body, action.scope, 1 + len(loops))]
     if not any(line.text.startswith("yield") for line in body):
-        body = [WrittenLine(1, "for _ in range(0):", place), WrittenLine(2, "yield st", place)]
+        body = _without_steps(body, place)
     refuse_deep_loops(body)
     signature = "".join(f", {parameter}: {annotation}" for parameter, annotation in action.parameters)
     return SpecFunction("action", name, action.original, signature, body, place, action.comment)
+
+
+def _without_steps(lines: list[WrittenLine], place: Span) -> list[WrittenLine]:
+    """Return an action that has no step, and still stops where its body does; each loop needs a `yield`."""
+    kept: list[WrittenLine] = []
+    for line in reversed(lines):
+        is_outer = bool(kept) and kept[-1].depth > line.depth
+        if line.text.startswith("assert"):
+            kept.extend(reversed([line, *_no_steps(line.depth, place)]))
+        elif is_outer or (kept and kept[-1].depth == line.depth and " = " in line.text):
+            kept.append(line)
+    return kept[::-1] or _no_steps(1, place)
+
+
+def _no_steps(depth: int, place: Span) -> list[WrittenLine]:
+    return [WrittenLine(depth, "for _ in range(0):", place), WrittenLine(depth + 1, "yield st", place)]
 
 
 def _body(definition: OperatorDefinition) -> Expression:

@@ -1,0 +1,37 @@
+r"""Actions without a step that stop where they are tried: a forgotten UNCHANGED, a variable without a value, Assert."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kmc.checking.modules.check_module import ModuleRequest, check_module
+from kmc.checking.request import Engine
+from kmc.result import Verdict
+
+MODULE = r"""---- MODULE Stops ----
+EXTENDS Integers, TLC
+VARIABLES x, y
+Init == x = 0 /\ y = 0
+Up == x < 3 /\ x' = x + 1 /\ UNCHANGED y
+Stop == x > 1 /\ LET z == x + y IN LINE
+Next == Up \/ Stop
+====
+"""
+LINES = {
+    "a tuple without UNCHANGED": (r"x' = z /\ <<y>>", Verdict.ERROR),
+    "a variable without a value": (r"x' = z", Verdict.ERROR),
+    "Assert that fails": (r'Assert(z < 2, "large") /\ x > 5 /\ UNCHANGED <<x, y>>', Verdict.ASSERTION),
+    "no step at all": (r"x' = z /\ y' = z /\ FALSE", Verdict.DEADLOCK),
+}
+
+
+@pytest.mark.parametrize("engine", [Engine.PYTHON, Engine.NATIVE])
+@pytest.mark.parametrize("name", LINES)
+def test_an_action_without_a_step_stops_both_engines(name: str, engine: Engine, tmp_path: Path) -> None:
+    line, verdict = LINES[name]
+    (tmp_path / "Stops.tla").write_text(MODULE.replace("LINE", line), encoding="utf-8")
+    (tmp_path / "Stops.cfg").write_text("INIT Init\nNEXT Next\n")
+    result = check_module(ModuleRequest(tmp_path / "Stops.tla", engine=engine, threads=1)).result
+    assert result.verdict is verdict
