@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from kmc.actions.relation import AssertionFailure, NextStateRelation
@@ -133,7 +134,7 @@ class ViolationReport:
     def _states(self, finding: SearchFinding) -> Iterator[tuple[Any, Any]]:
         """The state of a finding, once per state that leads to it where the finding is not of a stored state."""
         if _is_of_kept_state(finding):
-            record = self._records.get(finding.fingerprint) or self._outside(finding)
+            record = self._generated(finding) or self._records.get(finding.fingerprint) or self._outside(finding)
             yield self._compiled.state(record.row), None
             return
         rank = finding.rank if self._compiled.kernels.rank else None
@@ -142,6 +143,17 @@ class ViolationReport:
             is_known = finding.source in (0, edge.source.fingerprint)
             if is_known and self._search.predecessors.counts(edge, rank=rank, inside=inside):
                 yield self._compiled.state(edge.successor.row), self._compiled.state(edge.source.row)
+
+    def _generated(self, finding: SearchFinding) -> PackedState | None:
+        """The initial state that was checked, where the level may have kept another one of its view."""
+        if not self._compiled.kernels.rank or finding.kind in _OF_SOURCES:
+            return None
+        return self._initial_by_rank.get((finding.fingerprint, finding.rank))
+
+    @cached_property
+    def _initial_by_rank(self) -> dict[tuple[int, int], PackedState]:
+        rank_of = self._compiled.kernels.rank_of
+        return {(record.fingerprint, rank_of(record.row)): record for record in self._initial}
 
     def _outside(self, finding: SearchFinding) -> PackedState:
         """An initial state that no level holds: it breaks a constraint."""
@@ -188,9 +200,12 @@ class ViolationReport:
         return min(sources.values(), key=self._known.rank)
 
 
+_OF_SOURCES = (FindingKind.ERROR, FindingKind.DEADLOCK)
+
+
 def _is_of_kept_state(finding: SearchFinding) -> bool:
-    """Whether the failing state is one of its level; else it was generated, and is known by the steps to it."""
-    return finding.kind in (FindingKind.ERROR, FindingKind.DEADLOCK) or finding.level == 1
+    """Whether the failing state is one of its level or an initial one; else it is known by the steps to it."""
+    return finding.kind in _OF_SOURCES or finding.level == 1
 
 
 def _may_be_outside(finding: SearchFinding) -> bool:

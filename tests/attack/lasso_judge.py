@@ -199,9 +199,9 @@ class Judge:
             again = dict(zip(recurring, chosen, strict=True))
             nodes = {node for node in walks if self._allowed(answer, remembered, env, again, node)}
             part = walks.subgraph(nodes).copy()
-            part.remove_edges_from(
-                [(a, b, k) for a, b, k, s in part.edges(keys=True, data="step") if self._is_told(again, s, tells=False)]
-            )
+            # A step between two states is one of an action, whichever other actions have the same step.
+            told = {(a, b) for a, b, s in part.edges(data="step") if self._is_told(again, s, tells=False)}
+            part.remove_edges_from([(a, b, k) for a, b, k in part.edges(keys=True) if (a, b) in told])
             for component in self._fair(answer, part):
                 node = next(iter(component))
                 known = {a: m == (a[0] == "eventually") for a, m in zip(remembered, node[1], strict=True)}

@@ -287,7 +287,44 @@ TWO_WAYS = COUNTER.replace(
 """Every step is taken in two ways, and counts twice."""
 
 
+BEGINS_TWICE = """
+class State(Record):
+    n: Int(0, 3)
+    seen: Int(0, 9)
+
+@spec.init
+def init():
+    for seen in (7, 2, 9, 4):
+        yield State(n=3, seen=seen)
+
+@spec.action
+def up(st):
+    if st.n < 3:
+        yield st.set(n=st.n + 1)
+
+@spec.invariant
+def BelowThree(st):
+    return st.n < 3
+
+@spec.invariant
+def SeenFour(st):
+    return st.seen == 4
+
+@spec.constraint
+def Small(st):
+    return st.n < 3
+
+spec.view("unseen", drop=["seen"])
+"""
+
+
+"""Four initial states of one view fail, and the order in which the engines keep one of them is not that of values."""
+
+
 CASES = {
+    "initial states of one view fail": Case(BEGINS_TWICE, "INVARIANT BelowThree VIEW unseen"),
+    "some initial states of one view fail": Case(BEGINS_TWICE, "INVARIANT SeenFour VIEW unseen"),
+    "initial states of one view fail outside": Case(BEGINS_TWICE, "INVARIANT BelowThree VIEW unseen CONSTRAINT Small"),
     "a constraint fails at the start": Case(FAILING_EVERYWHERE, "CONSTRAINTS Near Small"),
     "constraints are asked in order": Case(FAILING_EVERYWHERE, "CONSTRAINTS Small Near", keep_going=True),
     "an action constraint fails": Case(FAILING_EVERYWHERE, "ACTION_CONSTRAINT Steady", keep_going=True),
