@@ -124,3 +124,46 @@ def goal(st):
     model = model_of(tmp_path, WORLD + source)
     states = level_states(model, Limits(), at_most=60, seed=1)
     assert list(differences(kernels_of(model), states))[:2] == []
+
+
+def test_a_require_in_a_function_ends_the_step_that_calls_it_and_no_other(tmp_path: Path) -> None:
+    """It ends a round of a choice, or an action, where it is called; a function may call another one that has it."""
+    source = """
+
+def few(st, k):
+    require(len(st.log) < k)
+    return len(st.log)
+
+
+@spec.action
+def guard(st):
+    def length():
+        require(len(st.log) < 2)
+        return len(st.log)
+
+    def later():
+        return length() + 1
+
+    def through():
+        return length() - few(st, 2)
+
+    yield st.set(n=later() if st.up else 3, up=not st.up)
+    for k in {1, 2, 3}:
+        def high():
+            require(k < 3)
+            return k
+
+        def counted():
+            return {few(st, j) for j in {k, k + 1}}
+
+        yield st.set(n=-k)
+        if k in counted():
+            yield st.set(n=high() + through())
+        yield st.set(n=high())
+    if st.n > 1:
+        yield st.set(n=through())
+    yield st.set(seen=set())
+"""
+    model = model_of(tmp_path, WORLD + source)
+    states = level_states(model, Limits(), at_most=150, seed=1)
+    assert list(differences(kernels_of(model), states))[:2] == []

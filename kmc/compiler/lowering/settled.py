@@ -2,7 +2,8 @@
 
 Such a function gives a value a name, and its text may be long, so calling it must not write its code again. It is
 evaluated whether it is called or not, which no spec can see: a check that fails there counts only where it is called.
-A value without words, such as a network, is evaluated in each call.
+A value without words, such as a network, is evaluated in each call, and so is one with a `require`, which ends the step
+that calls it.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ import ast
 from dataclasses import dataclass
 
 from kmc.compiler.ir.build import ZERO
-from kmc.compiler.ir.nodes import Let, Var
+from kmc.compiler.ir.nodes import Break, Let, Var
+from kmc.compiler.ir.walk import statements
 from kmc.compiler.lowering.context import Lowering
 from kmc.compiler.lowering.iteration import kind_of
-from kmc.compiler.values.code import Origin
+from kmc.compiler.values.code import Draft, Origin, flat
 from kmc.compiler.values.packing import lift
 from kmc.compiler.values.scope import Scope
 from kmc.compiler.values.value import Closure, Num, Precomputed, Value
@@ -30,11 +32,18 @@ def nested_function(low: Lowering, node: ast.FunctionDef, scope: Scope) -> Value
     if node.args.args or node.args.kwonlyargs or yields(node):
         return closure
     code, checks, calls = low.code, len(low.code.checks), len(low.calls)
+    outer, disabled = (low.choice_label, low.on_yield), code.fresh("disabled")
     found: list[Precomputed | None] = []
+    draft: Draft = []
     try:
+        low.choice_label = disabled
         draft = code.capture(lambda: found.append(_settled(low, closure)))
+        if Break(disabled) in statements(flat(draft)):
+            found.clear()
     except SpecError:
         del low.calls[calls:]  # what it says is refused where it is called, if it is
+    finally:
+        low.choice_label, low.on_yield = outer
     settled = found[0] if found else None
     if settled is None:
         del code.checks[checks:]
