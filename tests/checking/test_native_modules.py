@@ -289,7 +289,7 @@ class TestFaults:
         )
         path.with_suffix(".cfg").write_text("INIT Init\nNEXT Next\nCHECK_DEADLOCK FALSE\n")
         assert checked(path, "Lazy").status == 0
-        monkeypatch.setattr(actions, "is_total", lambda *_: True)
+        monkeypatch.setattr(actions, "is_total", lambda *_, **__: True)
         monkeypatch.setenv("KMC_CACHE_DIR", str(tmp_path / "other"))
         with pytest.raises(InternalError) as fault:
             checked(path, "Lazy")
