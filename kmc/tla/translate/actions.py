@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from kmc.errors import Span
 from kmc.tla.resolved.nodes import (
     ApplyExpr,
-    Argument,
     BoundExpr,
     BoxActionExpr,
     BuiltinExpr,
@@ -190,8 +189,8 @@ class ActionWriter:
             entry = scope.entries.get(inner.binding)
             return entry if isinstance(entry, SpecLocal) else delayed
         is_plain = isinstance(inner, VariableExpr | ApplyExpr | TupleExpr) or self.t.constant(inner, scope) is not None
-        facts = self.t.facts.of(delayed.expression)
-        if is_plain or facts.has_primes or self._is_initial or not is_total(self.t, inner, scope):
+        has_primes = self.t.deep.has_primes(delayed.expression, delayed.scope)
+        if is_plain or has_primes or self._is_initial or not is_total(self.t, inner, scope):
             return delayed
         code = self.t.value(inner, scope)
         local, place = self.t.names.fresh(name), delayed.expression.place
@@ -213,17 +212,7 @@ class ActionWriter:
     def _assigns(self, node: Expression, scope: TranslationScope) -> bool:
         if self._is_initial:
             return self._assigns_initially(node, scope)
-        return self._has_primes(node, scope)
-
-    def _has_primes(self, node: Argument, scope: TranslationScope) -> bool:
-        facts = self.t.facts.of(node)
-        if facts.has_primes:
-            return True
-        for name in facts.free:
-            entry = scope.entries.get(name)
-            if isinstance(entry, Delayed) and self._has_primes(entry.expression, entry.scope):
-                return True
-        return False
+        return self.t.deep.has_primes(node, scope)
 
     def _assigns_initially(self, node: Expression, scope: TranslationScope) -> bool:
         node, scope = head(node, scope)
@@ -361,7 +350,7 @@ class ActionWriter:
         self, node: QuantifiedExpr, scope: TranslationScope, assigned: Assigned, depth: int, rest: Continue
     ) -> None:
         r"""Write `\A` as a conjunction over the elements of a constant set, as TLC takes it apart."""
-        if not self._has_primes(node.body, scope) and not self._splits(node.body, scope):
+        if not self.t.deep.has_primes(node.body, scope) and not self._splits(node.body, scope):
             return self._guard(node, scope, assigned, depth, rest)
         bound = node.ranges[0]
         elements = self.t.constant(*head(bound.domain, scope))
@@ -389,7 +378,7 @@ class ActionWriter:
         rest(assigned, depth + 1)
 
     def _assigns_any(self, node: Expression, scope: TranslationScope, assigned: Assigned) -> bool:
-        return self._has_primes(node, scope) and not self._are_all(assigned)
+        return self.t.deep.has_primes(node, scope) and not self._are_all(assigned)
 
     def _are_all(self, assigned: Assigned) -> bool:
         """Return whether all variables have values: TLC then evaluates the conjuncts that are left, each in one way."""

@@ -29,12 +29,11 @@ from kmc.tla.resolved.nodes import (
 from kmc.tla.resolved.own_variables import with_own_variables
 from kmc.tla.shapes.shape import BOOLEAN, NOTHING, Shape
 from kmc.tla.translate.eager import domains_of, listed_whole
-from kmc.tla.translate.facts import Name
 from kmc.tla.translate.iteration import choose, loops
 from kmc.tla.translate.lazy import is_total
 from kmc.tla.translate.narrowing import guard, operand
 from kmc.tla.translate.refusal import refusal
-from kmc.tla.translate.scope import Delayed, TranslationScope, TypedSource, head
+from kmc.tla.translate.scope import TranslationScope, TypedSource, head
 from kmc.tla.translate.translation import Assigned, StateReading, Translation
 
 Part = tuple[Expression, TranslationScope]
@@ -60,7 +59,7 @@ def _possible(t: Translation, parts: Sequence[Part], assigned: Assigned) -> str:
         return "True"
     (node, scope), rest = parts[0], parts[1:]
     node, scope = head(node, scope)
-    if not _has_primes(t, node, scope):
+    if not t.deep.has_primes(node, scope):
         return _guarded(t, (node, scope), rest, assigned)
     match node:
         case ConjunctionExpr():
@@ -194,16 +193,3 @@ def _target(node: Expression, scope: TranslationScope) -> int | None:
         return None
     node, scope = head(node.body, scope)
     return node.index if isinstance(node, VariableExpr | OwnVariableExpr) else None
-
-
-def _has_primes(t: Translation, node: Expression, scope: TranslationScope) -> bool:
-    facts = t.facts.of(node)
-    return facts.has_primes or any(_is_primed(t, name, scope) for name in facts.free)
-
-
-def _is_primed(t: Translation, name: Name, scope: TranslationScope) -> bool:
-    entry = scope.entries.get(name)
-    if not isinstance(entry, Delayed):
-        return False
-    facts = t.facts.of(entry.expression)
-    return facts.has_primes or any(_is_primed(t, part, entry.scope) for part in facts.free)

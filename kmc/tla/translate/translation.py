@@ -47,6 +47,7 @@ from kmc.tla.shapes.shape import (
     join,
     join_all,
 )
+from kmc.tla.translate.deep_facts import DeepFacts
 from kmc.tla.translate.defaults import default_of
 from kmc.tla.translate.facts import FactTable
 from kmc.tla.translate.literals import class_placeholder, literal
@@ -97,6 +98,7 @@ class Translation:
     handlers: Mapping[type, Callable[[Translation, Any, TranslationScope, Shape], TypedSource]]
     universe: Universe
     facts: FactTable = field(default_factory=FactTable)
+    deep: DeepFacts = field(init=False)
     reading: StateReading = StateReading.STATE
     is_primed: bool = False
     assigned: Assigned = field(default_factory=dict)
@@ -122,6 +124,7 @@ class Translation:
     """True if the declarations have such collections."""
 
     def __post_init__(self) -> None:
+        self.deep = DeepFacts(self.facts)
         self.fields = variable_names(self.model.variables)
 
     # Values
@@ -173,8 +176,9 @@ class Translation:
         )
 
     def _read_local(self, local: SpecLocal) -> TypedSource:
-        if self.is_primed and local.origin is not None and self.facts.of(local.origin.expression).reads_state:
-            return self.value(local.origin.expression, local.origin.scope)
+        origin = local.origin
+        if self.is_primed and origin is not None and self.deep.reads_state(origin.expression, origin.scope):
+            return self.value(origin.expression, origin.scope)
         return self.narrowed_code(local.code)
 
     def narrowed_code(self, code: TypedSource) -> TypedSource:
