@@ -194,14 +194,15 @@ class ActionWriter:
             return delayed
         code = self.t.value(inner, scope)
         local, place = self.t.names.fresh(name), delayed.expression.place
-        if code.is_network or is_total(self.t, inner, scope, trusts_guards=False):
+        is_lazy = not code.is_network and not is_total(self.t, inner, scope, trusts_guards=False)
+        if not is_lazy:
             self._write(depth, f"{local} = {code.source}", place)
         else:
             # Guards that are after this line may be what makes sure that there is a value.
             self._write(depth, f"def {local}():", place)
             self._write(depth + 1, f"return {code.source}", place)
             local = f"{local}()"
-        return SpecLocal(TypedSource(local, code.shape, code.is_network), delayed)
+        return SpecLocal(TypedSource(local, code.shape, code.is_network), delayed, is_lazy)
 
     # What a formula does
 

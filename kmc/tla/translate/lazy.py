@@ -14,6 +14,7 @@ from kmc.errors import SpecError
 from kmc.tla.resolved.nodes import (
     ApplyExpr,
     Argument,
+    BoundExpr,
     BoundRange,
     BuiltinExpr,
     CaseExpr,
@@ -58,7 +59,7 @@ from kmc.tla.shapes.shape import (
 from kmc.tla.translate.comparable import are_incomparable
 from kmc.tla.translate.facts import children
 from kmc.tla.translate.iteration import loops
-from kmc.tla.translate.scope import TranslationScope, TypedSource, head
+from kmc.tla.translate.scope import TranslationScope, TypedSource, head, local_of
 from kmc.tla.translate.translation import Translation
 from kmc.tla.values.kinds import FALSE, TRUE
 
@@ -100,6 +101,9 @@ class _Totality:
         if isinstance(node, LambdaExpr | OperatorReferenceExpr):
             return False  # the operator may be applied to anything
         inner, scope = head(node, scope)
+        local = local_of(inner, scope)
+        if local is not None:
+            return self.trusts_guards or not local.is_lazy
         match inner:
             case PrimeExpr() | LetExpr() | ChooseExpr() | CaseExpr(other=None):
                 return False
@@ -189,7 +193,9 @@ class _Totality:
 
     def _total_part(self, node: Argument, scope: TranslationScope) -> bool:
         if any(name not in scope.entries for name in self.t.facts.of(node).free):  # `@`, whose value is not known here
-            return not any(_may_be_partial(part) for part in _all_parts(node))
+            parts = _all_parts(node)
+            names = [part for part in parts if isinstance(part, BoundExpr) and part.binding in scope.entries]
+            return not any(map(_may_be_partial, parts)) and all(self.of(name, scope) for name in names)
         return self.of(node, scope)
 
 

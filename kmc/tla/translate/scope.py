@@ -47,10 +47,14 @@ class Delayed:
 
 @dataclass(frozen=True, slots=True)
 class SpecLocal:
-    """A local of the generated code; `origin` is what it was computed from, None for a variable of a loop."""
+    """A local of the generated code; `origin` is what it was computed from, None for a variable of a loop.
+
+    `is_lazy` says that the code is evaluated wherever the local is read, and may have no value there.
+    """
 
     code: TypedSource
     origin: Delayed | None = None
+    is_lazy: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,12 +39,33 @@ Next == Take \/ \E n \in Node : Put(n) \/ Tell(n)
 Known == \A m \in msgs : m.kind = "set" => m.sum = 2 * m.value
 ====
 """
+DIFFERING = r"""---- MODULE Differing ----
+EXTENDS Naturals
+VARIABLES msgs, x, y
+Init == msgs = {} /\ x = 0 /\ y = 0
+Send == /\ msgs' \in {{[kind |-> "count", v |-> 1]}, {[kind |-> "name", v |-> "one", to |-> 1]},
+                      {[kind |-> "count", v |-> 2], [kind |-> "name", v |-> "two", to |-> 2]}}
+        /\ UNCHANGED <<x, y>>
+Twice(of) == LET twice == of * 2 IN (y' = 1 \/ y' = 2 \/ y' = x) /\ x' = twice /\ UNCHANGED msgs
+Take == \E m \in msgs :
+          /\ x' = LET v == m.v IN IF m.kind = "name" THEN (IF v = "one" THEN 1 ELSE 2)
+                                  ELSE IF m.kind = "count" THEN v + v ELSE 0
+          /\ UNCHANGED <<msgs, y>>
+Next == Send \/ Take \/ Twice(y')
+Known == \A m \in msgs : LET v == m.v IN
+           (m.kind = "count" /\ v < 2) \/ (m.kind = "name" /\ v = "one") \/ (m.kind = "count" /\ v + v < 3)
+====
+"""
 _LOCAL = re.compile(r"_+\d+\b")
 
 
-def written(folder: Path) -> str:
+def _configured(module: str) -> str:
+    return CONFIGURATION if module == MODULE else CONFIGURATION.partition("\n")[2]
+
+
+def written(folder: Path, module: str = MODULE) -> str:
     """Return the text of the translation without the numbers of its locals and without its breaks."""
-    text = pair_of(folder, MODULE, CONFIGURATION).translated.text.text
+    text = pair_of(folder, module, _configured(module)).translated.text.text
     return " ".join(_LOCAL.sub("", text).split())
 
 
@@ -52,7 +73,7 @@ def test_a_code_that_is_read_again_is_the_code_that_is_written_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     once = written(tmp_path / "once")
-    monkeypatch.setattr(Translation, "_known_codes", lambda self: {})
+    monkeypatch.setattr(Translation, "_known_codes", lambda self, node, scope: {})
     assert written(tmp_path / "anew") == once
 
 
@@ -65,13 +86,18 @@ def test_classes_have_names_that_python_and_the_language_leave_free(tmp_path: Pa
     assert re.findall(r"class (\w+)\(Record\)", text) == ["None_2", "Set_2", "State"]
 
 
+def test_codes_that_differ_by_what_holds_or_is_assigned_are_not_read_again(tmp_path: Path) -> None:
+    assert pair_of(tmp_path, DIFFERING, _configured(DIFFERING)).differences(300) == []
+
+
 def test_codes_that_are_read_again_whatever_holds_there_are_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    once = written(tmp_path / "once")
-    table: dict[object, object] = {}
-    monkeypatch.setattr(Translation, "_known_codes", lambda self: table)
-    assert written(tmp_path / "wrong") != once
+    once = written(tmp_path / "once", DIFFERING)
+    monkeypatch.setattr(
+        Translation, "_known_codes", lambda self, node, scope: self._codes.setdefault("whatever", ({}, None))[0]
+    )
+    assert written(tmp_path / "wrong", DIFFERING) != once
 
 
 def test_a_long_statement_is_broken_into_lines_of_the_same_meaning() -> None:
