@@ -142,7 +142,7 @@ class Translation:
         handler = self.handlers.get(type(node))
         if handler is None:
             raise refusal(_described(node), node.place)
-        known = self._known_codes()
+        known = self._known_codes(node, scope)
         key = node, scope, want
         if key not in known:
             known[key] = self._shared(handler(self, node, scope, want), node.place)
@@ -154,18 +154,20 @@ class Translation:
             return code
         return replace(code, source=self.shared.word_of(code.source, place))
 
-    def _known_codes(self) -> dict[object, TypedSource]:
+    def _known_codes(self, node: Expression, scope: TranslationScope) -> dict[object, TypedSource]:
         """Return the codes of expressions in what holds here; the name of a LET is read at many places."""
+        # What is assigned matters only to what reads the new state.
+        is_new = self.is_primed or self.reading is StateReading.INITIAL or self.deep.has_primes(node, scope)
         context = (
             self.reading,
             self.is_primed,
-            id(self.assigned),
-            id(self._narrowed),
+            id(self.assigned) if is_new else 0,
+            frozenset(self._narrowed.items()),
             tuple(self.recursions),
             self._is_in_helper,
         )
         if context not in self._codes:
-            self._codes[context] = {}, (self.assigned, self._narrowed)
+            self._codes[context] = {}, self.assigned if is_new else None
         return self._codes[context][0]
 
     def _is_permuted(self, value: Value) -> bool:
