@@ -193,8 +193,10 @@ class ActionWriter:
         if is_plain or has_primes or self._is_initial or not is_total(self.t, inner, scope):
             return delayed
         code = self.t.value(inner, scope)
+        is_lazy = not is_total(self.t, inner, scope, trusts_guards=False)
+        if is_lazy and code.is_network:
+            return delayed
         local, place = self.t.names.fresh(name), delayed.expression.place
-        is_lazy = not code.is_network and not is_total(self.t, inner, scope, trusts_guards=False)
         if not is_lazy:
             self._write(depth, f"{local} = {code.source}", place)
         else:

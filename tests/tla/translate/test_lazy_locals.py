@@ -47,11 +47,26 @@ Next == Put \/ STEP
 ====
 """
 GUARDED = ["OfBranch", "OfLong", "OfArgument", "OfBranchAsArgument", "OfUpdate", "OfLongUpdate", "Unread"]
+NETWORK = r"""---- MODULE Sent ----
+EXTENDS Naturals, Sequences, FiniteSets
+VARIABLES sent, q
+Init == sent = {} /\ q = <<>>
+Put == Len(q) < 2 /\ q' = Append(q, Len(q)) /\ UNCHANGED sent
+Send == LET more == IF Cardinality(sent) < 3 THEN sent \union {[kind |-> "at", at |-> q[1]]} ELSE sent
+        IN q # <<>> /\ sent' = more /\ q' = Tail(q)
+Next == Put \/ Send
+Known == Cardinality(sent) < 4
+====
+"""
 
 
 @pytest.mark.parametrize("step", GUARDED)
 def test_what_is_not_read_has_no_error(step: str, tmp_path: Path) -> None:
     assert pair_of(tmp_path, MODULE.replace("STEP", step), CONFIGURATION).differences(100) == []
+
+
+def test_a_network_is_evaluated_behind_its_guards(tmp_path: Path) -> None:
+    assert pair_of(tmp_path, NETWORK, CONFIGURATION).differences(100) == []
 
 
 def test_what_is_read_without_a_guard_is_an_error(tmp_path: Path) -> None:
