@@ -370,7 +370,7 @@ class TestView:
         assert Search(model, view_order=fingerprint_order).run().unreached == (f"at_{1 + lost}",)
 
     def test_without_a_layout_the_least_state_of_a_view_is_expanded(self, tmp_path: Path) -> None:
-        record = "class Point(Record):\n    n: Int(0, 99)\n\n"
+        record = "class Point(Record):\n    n: Int(0, 1999)\n\n"
         source = record + WINNER.replace("hidden: Int(0, 9)", "hidden: Int(0, 9)\n    points: Set[Point]")
         source = source.replace("hidden=0)", "hidden=0, points=set())") + REACHABLE.format(n=2) + REACHABLE.format(n=3)
         model = model_of(tmp_path, source, "VIEW visible CHECK_DEADLOCK FALSE")

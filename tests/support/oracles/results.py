@@ -324,7 +324,9 @@ spec.view("unseen", drop=["seen"])
 CASES = {
     "initial states of one view fail": Case(BEGINS_TWICE, "INVARIANT BelowThree VIEW unseen"),
     "some initial states of one view fail": Case(BEGINS_TWICE, "INVARIANT SeenFour VIEW unseen"),
-    "initial states of one view fail outside": Case(BEGINS_TWICE, "INVARIANT BelowThree VIEW unseen CONSTRAINT Small"),
+    "initial states that count as one fail outside": Case(
+        BEGINS_TWICE, "INVARIANT BelowThree VIEW unseen CONSTRAINT Small"
+    ),
     "a constraint fails at the start": Case(FAILING_EVERYWHERE, "CONSTRAINTS Near Small"),
     "constraints are asked in order": Case(FAILING_EVERYWHERE, "CONSTRAINTS Small Near", keep_going=True),
     "an action constraint fails": Case(FAILING_EVERYWHERE, "ACTION_CONSTRAINT Steady", keep_going=True),
