@@ -38,7 +38,7 @@ from kmc.memory_limit import refuse_low_limit
 from kmc.reference.diagnose import FailingState
 from kmc.result import Counters, Limits, PropertyVerdict, Result
 from kmc.tla.shapes.observation import ObservedExtent
-from kmc.tla.translate.refusal import refusal
+from kmc.tla.shapes.refusal import refusal
 from kmc.tla.translate.translator import model_place
 
 EXTENT = ObservedExtent()

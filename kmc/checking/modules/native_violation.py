@@ -20,7 +20,7 @@ from kmc.checking.modules.native_translation import NativeTranslation
 from kmc.errors import InternalError, KmcError
 from kmc.result import Trace, TraceStep, Verdict, Violation
 from kmc.tla.run.program import State
-from kmc.tla.translate.refusal import refusal
+from kmc.tla.shapes.refusal import refusal
 from kmc.tla.values.failures import failed_assertion
 
 _NARROW = frozenset(("KMC201", "KMC202", "KMC203", "KMC204", "KMC205", "KMC206", "KMC290"))

@@ -25,6 +25,7 @@ from kmc.tla.shapes.shape import (
     Shape,
     UnionShape,
     alternatives_of,
+    check_nesting,
     join,
     join_all,
     tuple_key,
@@ -56,7 +57,10 @@ class UsedNames:
 
 
 class Observer:
-    """Finds the shape of values; `field_names` are the names that a module uses as fields of records."""
+    """Finds the shape of values; `field_names` are the names that a module uses as fields of records.
+
+    SpecError KMC812 for sequences that are nested too deep; see `check_nesting`.
+    """
 
     def __init__(self, field_names: frozenset[str]) -> None:
         self.records = RecordTable(field_names)
@@ -81,7 +85,9 @@ class Observer:
                 return SetShape(join_all(map(self.shape_of, value)))
             case tuple():
                 items = tuple(map(self.shape_of, value))
-                return SequenceShape(join_all(items), len(items), len(items), items)
+                shape = SequenceShape(join_all(items), len(items), len(items), items)
+                check_nesting(shape)
+                return shape
             case FunctionValue():
                 return self._function(value)
             case SymbolicSet():

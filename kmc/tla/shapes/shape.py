@@ -13,7 +13,12 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import TypeAlias
 
+from kmc.errors import Span
+from kmc.tla.shapes.refusal import refusal
 from kmc.tla.values.kinds import TlaModelValue
+
+NESTING_MAX = 10
+"""The most sequences inside of each other that have a shape."""
 
 Atom: TypeAlias = str | TlaModelValue
 """A string or a model value: compared, never computed with."""
@@ -161,6 +166,32 @@ def _joined_sequences(left: PlainShape, right: PlainShape) -> PlainShape:
             tuple(map(join, left.items, right.items)) if same else (),
         )
     return _joined_maps(_as_map(left), _as_map(right))
+
+
+def check_nesting(shape: Shape, place: Span | None = None, variable: str = "") -> None:
+    """Raise SpecError KMC812 if a shape has more than `NESTING_MAX` sequences inside of each other.
+
+    Such is the shape of a variable that keeps its old value, `x' = <<x, n>>`. Joining two takes twice as long at
+    each level.
+    """
+    if _nesting(shape) > NESTING_MAX:
+        deep = f"sequences that are nested more than {NESTING_MAX} deep"
+        raise refusal(f"{deep}, as those of the variable {variable} may be" if variable else deep, place)
+
+
+def _nesting(shape: Shape) -> int:
+    """Count the sequences inside of each other, but not those in records, which have one shape a class."""
+    match shape:
+        case SequenceShape():
+            return 1 + _nesting(shape.element)
+        case UnionShape():
+            return max(map(_nesting, alternatives_of(shape)), default=0)
+        case SetShape():
+            return _nesting(shape.element)
+        case MapShape():
+            return max(_nesting(shape.key), _nesting(shape.value))
+        case _:
+            return 0
 
 
 def _as_map(shape: PlainShape) -> MapShape:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from kmc.tla.resolved.nodes import ConjunctionExpr, Expression
+from kmc.tla.shapes.refusal import refusal
 from kmc.tla.translate.actions import ActionWriter
-from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import TranslationScope
 from kmc.tla.translate.translation import Assigned, StateReading, Translation, WrittenLine
 

@@ -34,12 +34,12 @@ from kmc.tla.resolved.nodes import (
     VariableExpr,
 )
 from kmc.tla.run.formulas import may_branch
+from kmc.tla.shapes.refusal import refusal
 from kmc.tla.shapes.shape import join
 from kmc.tla.translate.iteration import choose, clauses_of
 from kmc.tla.translate.lazy import is_total
 from kmc.tla.translate.narrowing import Found, guard_or_never, operand
 from kmc.tla.translate.recursion import is_recursive
-from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import (
     Delayed,
     Entry,

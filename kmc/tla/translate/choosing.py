@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kmc.tla.resolved.nodes import BoundExpr, BuiltinExpr, ChooseExpr, Expression, SetEnumerationExpr
+from kmc.tla.shapes.refusal import refusal
 from kmc.tla.shapes.shape import NOTHING, Atom, AtomShape, BooleanShape, NumberShape, SetShape, Shape
 from kmc.tla.translate.iteration import choose, iterable
 from kmc.tla.translate.lazy import is_total
@@ -18,7 +19,6 @@ from kmc.tla.translate.logic import either
 from kmc.tla.translate.membership import membership
 from kmc.tla.translate.narrowing import guard, operand
 from kmc.tla.translate.ranks import least_record
-from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import SpecLocal, TranslationScope, TypedSource, expression_of, head, local_of
 from kmc.tla.translate.translation import Translation
 from kmc.tla.values.kinds import FALSE, TRUE, FunctionValue, Value

@@ -15,6 +15,7 @@ from kmc.tla.resolved.nodes import (
     SetMapExpr,
     TupleExpr,
 )
+from kmc.tla.shapes.refusal import refusal
 from kmc.tla.shapes.shape import (
     BOOLEAN,
     NOTHING,
@@ -33,7 +34,6 @@ from kmc.tla.translate.iteration import choose, items_of, iterable, loops
 from kmc.tla.translate.literals import have_several_lengths, wanted
 from kmc.tla.translate.membership import may_be, membership
 from kmc.tla.translate.narrowing import guard
-from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import Entry, SpecLocal, TranslationScope, TypedSource, head
 from kmc.tla.translate.several_kinds import only_function, only_set
 from kmc.tla.translate.translation import Translation

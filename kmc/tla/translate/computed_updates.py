@@ -15,12 +15,12 @@ from kmc.tla.resolved.nodes import (
     FunctionConstructorExpr,
     NameBinding,
 )
+from kmc.tla.shapes.refusal import refusal
 from kmc.tla.shapes.shape import Shape
 from kmc.tla.translate.lazy import is_total
 from kmc.tla.translate.logic import either
 from kmc.tla.translate.membership import in_domain
 from kmc.tla.translate.pointwise import Side, is_key_of_all
-from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import Delayed, SpecLocal, TranslationScope, TypedSource, head
 from kmc.tla.translate.translation import Translation
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kmc.tla.translate.refusal import refusal
+from kmc.tla.shapes.refusal import refusal
 from kmc.tla.translate.translation import WrittenLine
 
 _LOOPS_MAX = 18

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kmc.errors import Span
+from kmc.tla.shapes.refusal import refusal
 from kmc.tla.shapes.shape import (
     AtomShape,
     BooleanShape,
@@ -17,7 +18,6 @@ from kmc.tla.shapes.shape import (
 )
 from kmc.tla.translate.literals import literal, record_source
 from kmc.tla.translate.names import NameTable
-from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import TypedSource
 from kmc.tla.values.order import sorted_values
 

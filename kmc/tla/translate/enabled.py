@@ -27,12 +27,12 @@ from kmc.tla.resolved.nodes import (
     VariableExpr,
 )
 from kmc.tla.resolved.own_variables import with_own_variables
+from kmc.tla.shapes.refusal import refusal
 from kmc.tla.shapes.shape import BOOLEAN, NOTHING, Shape
 from kmc.tla.translate.eager import domains_of, listed_whole
 from kmc.tla.translate.iteration import choose, loops
 from kmc.tla.translate.lazy import is_total
 from kmc.tla.translate.narrowing import guard, operand
-from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import TranslationScope, TypedSource, head
 from kmc.tla.translate.translation import Assigned, StateReading, Translation
 

@@ -36,6 +36,7 @@ from kmc.tla.resolved.nodes import (
     UnchangedExpr,
     VariableExpr,
 )
+from kmc.tla.shapes.refusal import refusal
 from kmc.tla.shapes.shape import MapShape, Shape
 from kmc.tla.translate import (
     choosing,
@@ -51,7 +52,6 @@ from kmc.tla.translate import (
 from kmc.tla.translate.eager import domains_of, listed_whole
 from kmc.tla.translate.lazy import is_total
 from kmc.tla.translate.narrowing import operand
-from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import TranslationScope, TypedSource, head
 from kmc.tla.translate.translation import Translation
 

@@ -25,10 +25,10 @@ from kmc.tla.resolved.nodes import (
     OperatorDefinition,
     RecursiveFunctionExpr,
 )
+from kmc.tla.shapes.refusal import refusal
 from kmc.tla.shapes.shape import NumberShape, join
 from kmc.tla.translate.facts import children
 from kmc.tla.translate.membership import in_domain
-from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import ROOT, Delayed, SpecLocal, TranslationScope, TypedSource
 from kmc.tla.translate.translation import Translation
 

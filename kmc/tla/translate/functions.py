@@ -27,6 +27,7 @@ from kmc.tla.resolved.nodes import (
     StringExpr,
     TupleExpr,
 )
+from kmc.tla.shapes.refusal import refusal
 from kmc.tla.shapes.shape import (
     NOTHING,
     NUMBER,
@@ -51,7 +52,6 @@ from kmc.tla.translate.literals import record_source, wanted
 from kmc.tla.translate.membership import in_domain
 from kmc.tla.translate.pointwise import is_computed_update
 from kmc.tla.translate.recursion import inner_call, recursive_function
-from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import Delayed, SpecLocal, TranslationScope, TypedSource, head
 from kmc.tla.translate.sequences import prefix_length
 from kmc.tla.translate.several_kinds import only_function

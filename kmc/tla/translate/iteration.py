@@ -25,6 +25,7 @@ from kmc.tla.resolved.nodes import (
     SetFilterExpr,
     TupleExpr,
 )
+from kmc.tla.shapes.refusal import refusal
 from kmc.tla.shapes.shape import (
     BOOLEAN,
     NOTHING,
@@ -41,7 +42,6 @@ from kmc.tla.shapes.shape import (
 )
 from kmc.tla.translate.literals import wanted
 from kmc.tla.translate.narrowing import Found, guard
-from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import Delayed, Entry, SpecLocal, TranslationScope, TypedSource, head
 from kmc.tla.translate.several_kinds import only_function
 from kmc.tla.translate.translation import Translation

@@ -23,6 +23,7 @@ from kmc.tla.resolved.nodes import (
     TupleExpr,
     UnchangedExpr,
 )
+from kmc.tla.shapes.refusal import refusal
 from kmc.tla.shapes.shape import (
     BOOLEAN,
     NOTHING,
@@ -40,7 +41,6 @@ from kmc.tla.translate.iteration import loops
 from kmc.tla.translate.membership import membership
 from kmc.tla.translate.narrowing import guard, guard_or_never, operand
 from kmc.tla.translate.pointwise import points_of
-from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import Delayed, TranslationScope, TypedSource, head
 from kmc.tla.translate.translation import Translation
 

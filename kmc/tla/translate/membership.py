@@ -16,6 +16,7 @@ from kmc.tla.resolved.nodes import (
     SetFilterExpr,
     SetMapExpr,
 )
+from kmc.tla.shapes.refusal import refusal
 from kmc.tla.shapes.shape import (
     NOTHING,
     NUMBER,
@@ -37,7 +38,6 @@ from kmc.tla.translate.comparable import are_incomparable
 from kmc.tla.translate.iteration import loops
 from kmc.tla.translate.narrowing import guard
 from kmc.tla.translate.pointwise import images_of
-from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import Delayed, SpecLocal, TranslationScope, TypedSource, head
 from kmc.tla.translate.translation import Translation
 from kmc.tla.translate.tuples import as_wanted

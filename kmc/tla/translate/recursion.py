@@ -29,6 +29,7 @@ from kmc.tla.resolved.nodes import (
     RecursiveFunctionExpr,
     TupleExpr,
 )
+from kmc.tla.shapes.refusal import refusal
 from kmc.tla.shapes.shape import (
     NOTHING,
     AtomShape,
@@ -47,7 +48,6 @@ from kmc.tla.translate.gathering import gathered
 from kmc.tla.translate.lazy import is_total
 from kmc.tla.translate.membership import in_domain
 from kmc.tla.translate.names import identifier, unique
-from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import ROOT, Delayed, LetScope, Name, SpecLocal, TranslationScope, TypedSource, head
 from kmc.tla.translate.shared_calls import shared_call
 from kmc.tla.translate.tables import tabulated

@@ -24,8 +24,8 @@ from kmc.tla.resolved.nodes import (
     OperatorDefinition,
     OperatorReferenceExpr,
 )
+from kmc.tla.shapes.refusal import refusal
 from kmc.tla.shapes.shape import Shape
-from kmc.tla.translate.refusal import refusal
 
 
 @dataclass(frozen=True, slots=True)

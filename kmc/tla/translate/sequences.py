@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kmc.tla.resolved.nodes import ApplyExpr, BoundExpr, BuiltinExpr, NameBinding
+from kmc.tla.shapes.refusal import refusal
 from kmc.tla.shapes.shape import NOTHING, NUMBER, SequenceShape, Shape, alternatives_of, join
 from kmc.tla.translate.literals import wanted
 from kmc.tla.translate.membership import has_length
-from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import Delayed, SpecLocal, TranslationScope, TypedSource
 from kmc.tla.translate.several_kinds import only_function
 from kmc.tla.translate.translation import Translation

@@ -34,6 +34,7 @@ from kmc.tla.resolved.nodes import (
     TupleExpr,
 )
 from kmc.tla.run.program import ModuleProgram
+from kmc.tla.shapes.refusal import refusal
 from kmc.tla.shapes.shape import (
     NOTHING,
     MapShape,
@@ -52,7 +53,6 @@ from kmc.tla.translate.defaults import default_of
 from kmc.tla.translate.facts import FactTable
 from kmc.tla.translate.literals import class_placeholder, literal
 from kmc.tla.translate.names import NameTable, field_name, variable_names
-from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import Delayed, LetScope, Name, SpecLocal, TranslationScope, TypedSource, head, local_of
 from kmc.tla.translate.shared_codes import SharedCodes
 from kmc.tla.translate.tuples import as_wanted

@@ -24,7 +24,8 @@ from kmc.tla.resolved.nodes import (
 from kmc.tla.resolved.property_parts import PartKind, PropertyPart, property_parts
 from kmc.tla.run.program import ModuleProgram
 from kmc.tla.shapes.observation import Observation
-from kmc.tla.shapes.shape import NOTHING, RecordTable, SetShape, join_all
+from kmc.tla.shapes.refusal import refusal
+from kmc.tla.shapes.shape import NOTHING, RecordTable, SetShape, check_nesting, join_all
 from kmc.tla.translate.action_bodies import write_action, write_initial
 from kmc.tla.translate.decomposition import NamedAction, decomposed
 from kmc.tla.translate.deep_loops import refuse_deep_loops
@@ -32,7 +33,6 @@ from kmc.tla.translate.expressions import HANDLERS
 from kmc.tla.translate.names import AtomGroup, NameTable, identifier, mixed_classes, unique
 from kmc.tla.translate.narrowing import operand
 from kmc.tla.translate.nested_codes import written_out
-from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import ROOT, TranslationScope, head
 from kmc.tla.translate.temporal_atoms import NO_ATOMS, STATE_ATOM, STEP_ATOM, TemporalAtoms, atom_name
 from kmc.tla.translate.translation import StateReading, Translation, WrittenLine
@@ -105,6 +105,8 @@ def _grow_shapes(t: Translation, temporal: TemporalAtoms) -> None:
         _fill_unseen(t.records)
         before = _snapshot(t)
         _written(t, temporal, tolerant=True)
+        for variable, shape in zip(t.model.variables, t.shapes, strict=True):
+            check_nesting(shape, model_place(t.model), variable)
         if _snapshot(t) == before:
             break
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from kmc.tla.resolved.nodes import BoundExpr, BuiltinExpr, ExceptExpr, ExceptUpdate, Expression, NumberExpr
+from kmc.tla.shapes.refusal import refusal
 from kmc.tla.shapes.shape import (
     AtomShape,
     MapShape,
@@ -20,7 +21,6 @@ from kmc.tla.translate.computed_fields import changed_at
 from kmc.tla.translate.functions import applied
 from kmc.tla.translate.literals import class_placeholder
 from kmc.tla.translate.names import field_name
-from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import SpecLocal, TranslationScope, TypedSource, head
 from kmc.tla.translate.several_kinds import only_function
 from kmc.tla.translate.translation import Translation

@@ -17,9 +17,9 @@ from kmc.tla.resolved.nodes import (
     IfExpr,
     QuantifiedExpr,
 )
+from kmc.tla.shapes.refusal import refusal
 from kmc.tla.translate.iteration import loops
 from kmc.tla.translate.narrowing import guard, operand
-from kmc.tla.translate.refusal import refusal
 from kmc.tla.translate.scope import TranslationScope, head
 from kmc.tla.translate.translation import Translation
 

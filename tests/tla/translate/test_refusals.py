@@ -64,3 +64,11 @@ def test_a_temporal_property_is_left_out_by_name(tmp_path: Path) -> None:
     pair = pair_of(tmp_path, module, CONFIGURATION + "PROPERTY Live\n")
     assert [one.title for one in pair.translated.parts.left_out] == ["Live"]
     assert pair.bound.invariants == ()
+
+
+@pytest.mark.parametrize(("last", "text"), [(3, "as those of the variable x may be"), (60, "more than 10 deep")])
+def test_a_variable_that_keeps_its_old_value_is_refused_at_once(last: int, text: str, tmp_path: Path) -> None:
+    step = f"Next == Cardinality(s) < {last} /\\ x' = <<x, s>> /\\ s' = s \\union {{Cardinality(s) + 1}}"
+    with pytest.raises(SpecError, match=text) as refused:
+        pair_of(tmp_path, f"{HEAD}{step}\n====\n".replace("x = 0", "x = <<>>"), CONFIGURATION)
+    assert refused.value.code == "KMC812"
