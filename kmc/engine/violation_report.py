@@ -204,7 +204,7 @@ _OF_SOURCES = (FindingKind.ERROR, FindingKind.DEADLOCK)
 
 
 def _is_of_kept_state(finding: SearchFinding) -> bool:
-    """Whether the failing state is one of its level or an initial one; else it is known by the steps to it."""
+    """Return whether the failing state is a state of its level or an initial one; else the steps to it identify it."""
     return finding.kind in _OF_SOURCES or finding.level == 1
 
 

@@ -1,4 +1,4 @@
-"""Facts about expressions in their scopes: state reads and primes in them, and in what their names stand for.
+"""Facts about expressions in their scopes: state reads and primes in them, and in the meanings of their names.
 
 `facts.py` knows what an expression is by itself. The parameter of an operator, or the name of a LET, reads the state
 where the argument or the definition does.
@@ -22,11 +22,11 @@ class DeepFacts:
     _known: dict[tuple[int, int], tuple[object, bool, bool]] = field(default_factory=dict)
 
     def reads_state(self, node: Argument, scope: TranslationScope) -> bool:
-        """Return whether an expression, or what a name in it stands for, reads variables."""
+        """Return whether an expression, or the meaning of a name in it, reads variables."""
         return self._of(node, scope)[1]
 
     def has_primes(self, node: Argument, scope: TranslationScope) -> bool:
-        """Return whether an expression, or what a name in it stands for, has primes."""
+        """Return whether an expression, or the meaning of a name in it, has primes."""
         return self._of(node, scope)[2]
 
     def _of(self, node: Argument | OperatorDefinition, scope: TranslationScope) -> tuple[object, bool, bool]:
@@ -45,7 +45,7 @@ class DeepFacts:
 def _parts(
     free: Iterable[Name], scope: TranslationScope
 ) -> Iterable[tuple[Argument | OperatorDefinition, TranslationScope]]:
-    """Enumerate what free names stand for; the variable of a loop stands for itself."""
+    """Enumerate the meanings of free names, in their scopes; the variable of a loop has none."""
     for name in free:
         entry = scope.entries.get(name)
         origin = entry.origin if isinstance(entry, SpecLocal) else entry

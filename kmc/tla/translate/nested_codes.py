@@ -50,7 +50,7 @@ class _Node:
 
 @dataclass(slots=True)
 class _FunctionWriter:
-    """What is known of the words of one function: free names of their texts, and the names that comprehensions bind."""
+    """The words of one function: the free names of their texts, and the names that comprehensions bind."""
 
     shared: SharedCodes
     free: dict[str, frozenset[str]] = field(default_factory=dict)

@@ -53,5 +53,5 @@ class SharedCodes:
         return any(part in each for each in self.parts(text))
 
     def matches(self, test: Callable[[str], object], text: str) -> bool:
-        """Return whether a test holds of a text or of what a word in it stands for."""
+        """Return whether a test holds of a text or of the text of a word in it."""
         return any(test(each) for each in self.parts(text))
