@@ -23,7 +23,7 @@ from kmc.lang.naming import camel_case
 from kmc.lang.showing import shown
 
 _ANY_TYPE = "write one of the types of kmc.lang"
-_RESERVED = (
+RESERVED_FIELDS = (
     "set",
     "items",
     "fields",
@@ -35,6 +35,7 @@ _RESERVED = (
     "source_field",
     "dest_field",
 )
+"""Names that no field of a record has: those of the attributes of record classes."""
 
 
 class Joinable:
@@ -305,7 +306,7 @@ class RecordMeta(type):
 def _own_fields(cls: RecordMeta, name: str, namespace: dict[str, Any]) -> dict[str, Type]:
     fields: dict[str, Type] = {}
     for field, annotation in inspect.get_annotations(cls).items():
-        if field in _RESERVED or field.startswith("_"):
+        if field in RESERVED_FIELDS or field.startswith("_"):
             raise SpecError("KMC131", f"'{field}' cannot be the name of a field of {name}", help="choose another name")
         fields[field] = as_type(annotation, f"field '{field}' of {name}")
     stray = [key for key in namespace if not key.startswith("__") and key not in fields]

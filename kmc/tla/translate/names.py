@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from kmc.lang.naming import snake_case
+from kmc.lang.types import RESERVED_FIELDS
 from kmc.lang.words import WORDS
 from kmc.tla.shapes.shape import Atom, AtomShape, MapShape, SequenceShape, SetShape, Shape, alternatives_of
 from kmc.tla.translate import support
@@ -36,21 +37,7 @@ def identifier(text: str) -> str:
     return f"{name}_" if name in _TAKEN else name
 
 
-_NO_FIELDS = frozenset(
-    (
-        *keyword.kwlist,
-        "set",
-        "items",
-        "fields",
-        "shapes",
-        "tag",
-        "abstract",
-        "kmc_type",
-        "written_type",
-        "source_field",
-        "dest_field",
-    )
-)
+_NO_FIELDS = frozenset((*keyword.kwlist, *RESERVED_FIELDS))
 _ESCAPED = "field_"
 
 

@@ -1,7 +1,7 @@
-"""Long codes that are read at several places: a word stands for each while a function is translated.
+"""Placeholders ("words") for long codes that are read at several places, while a function is translated.
 
 LETs and arguments are written anew wherever they are read, so that their values are as lazy as in TLA+. The text of a
-LET that reads another one twice would double at each level. A word, `shared_7_()`, stands for one text wherever that
+LET that reads another one twice would double at each level. A word, `shared_7_()`, replaces one text wherever that
 occurs. `nested_codes.py` then writes the text of a word that is used once in its place, and else gives it a function.
 """
 

@@ -149,7 +149,7 @@ class Translation:
         return as_wanted(self.records, self.narrowed_code(known[key]), want)
 
     def _shared(self, code: TypedSource, place: Span) -> TypedSource:
-        """Return a long code as the word that stands for it, but not a network: compiled code keeps none."""
+        """Return a word in the place of a long code; a network itself, since compiled code keeps none."""
         if code.is_network or self.recursions or self._is_in_helper:
             return code
         return replace(code, source=self.shared.word_of(code.source, place))
