@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from kmc.errors import Span
+from kmc.errors import Span, SpecError
 from kmc.tla.resolved.nodes import (
     ApplyExpr,
     BoundExpr,
@@ -37,6 +37,7 @@ from kmc.tla.run.formulas import may_branch
 from kmc.tla.shapes.refusal import refusal
 from kmc.tla.shapes.shape import join
 from kmc.tla.translate.iteration import choose, clauses_of
+from kmc.tla.translate.joined_branches import joined_values
 from kmc.tla.translate.lazy import is_total
 from kmc.tla.translate.narrowing import Found, guard_or_never, operand
 from kmc.tla.translate.recursion import is_recursive
@@ -88,10 +89,14 @@ class ActionWriter:
             case DisjunctionExpr():
                 for item in node.items:
                     self.walk(item, scope, assigned, depth, rest)
-            case IfExpr():
-                self._if(node, scope, assigned, depth, rest)
-            case CaseExpr():
-                self._case(node, scope, assigned, depth, rest)
+            case IfExpr() | CaseExpr():
+                joined = self._joined(node, scope, assigned, depth)
+                if joined is not None:
+                    rest(joined, depth)
+                elif isinstance(node, IfExpr):
+                    self._if(node, scope, assigned, depth, rest)
+                else:
+                    self._case(node, scope, assigned, depth, rest)
             case QuantifiedExpr(kind="\\E"):
                 self._choice(node, scope, assigned, depth, rest)
             case QuantifiedExpr():
@@ -280,6 +285,8 @@ class ActionWriter:
         with self.t.narrowed(found):
             if test == "True":
                 return rest(assigned, depth)
+            if test == "False":
+                return self._write(depth, "pass", node.place)
             self._write(depth, f"if {test}:", node.place)
             rest(assigned, depth + 1)
 
@@ -293,6 +300,25 @@ class ActionWriter:
             self._conjuncts(items[1:], scope, assigned, depth, rest)
 
         self.walk(items[0], scope, assigned, depth, others)
+
+    def _joined(
+        self, node: IfExpr | CaseExpr, scope: TranslationScope, assigned: Assigned, depth: int
+    ) -> Assigned | None:
+        """Write the values that branches give to the same variables; None where the branches must be apart."""
+        values = None if self._is_initial else joined_values(self.t, node, scope)
+        if values is None or values.keys() & assigned.keys():
+            return None
+        if any(self.t.unchanged(index).is_network for index in values):
+            return None  # compiled code has no network that is one of two
+        before = len(self.lines)
+        try:
+            for index, value in values.items():
+                code = self.t.value(value.expression, value.scope, self.t.shapes[index])
+                assigned = self.t.assigned = {**assigned, index: self._kept(index, code, node, depth)}
+        except SpecError:
+            del self.lines[before:]  # the value of a branch may have a translation that the value of IF has not
+            return None
+        return assigned
 
     def _if(self, node: IfExpr, scope: TranslationScope, assigned: Assigned, depth: int, rest: Continue) -> None:
         test, found = guard_or_never(self.t, node.condition, scope)
@@ -436,14 +462,17 @@ class ActionWriter:
     def _assign(
         self, index: int, code: TypedSource, node: Expression, assigned: Assigned, depth: int, rest: Continue
     ) -> None:
-        """Give a variable its value: a local, unless the value is short."""
+        rest({**assigned, index: self._kept(index, code, node, depth)}, depth)
+
+    def _kept(self, index: int, code: TypedSource, node: Expression, depth: int) -> TypedSource:
+        """Return the value of a variable: a local, unless the value is short."""
         shape = self.t.grow(index, code.shape)
         if len(code.source) > _INLINE_MAX or " for " in code.source:
             local = self.t.names.fresh(self.t.model.variables[index])
             self._write(depth, f"{local} = {code.source}", node.place)
             code = TypedSource(local, code.shape, code.is_network)
         is_network = self.t.unchanged(index).is_network
-        rest({**assigned, index: TypedSource(code.source, join(shape, code.shape), is_network)}, depth)
+        return TypedSource(code.source, join(shape, code.shape), is_network)
 
     def _unchanged(
         self, node: Expression, scope: TranslationScope, assigned: Assigned, depth: int, rest: Continue, place: Span

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TypeAlias
+from weakref import WeakValueDictionary
 
 from kmc.tla.resolved.nodes import (
     ApplyExpr,
@@ -68,16 +69,26 @@ Entry: TypeAlias = Delayed | SpecLocal | LetScope
 Name: TypeAlias = NameBinding | OperatorDefinition
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class TranslationScope:
-    """The entries of all names that are bound here."""
+    """The entries of all names that are bound here.
+
+    The same entries in the same scope give the same scope, so that what is read twice is translated once.
+    """
 
     entries: Mapping[Name, Entry] = field(default_factory=lambda: MappingProxyType({}))
+    _inner: WeakValueDictionary[object, TranslationScope] = field(default_factory=WeakValueDictionary, repr=False)
 
     def bind(self, pairs: Iterable[tuple[Name, Entry]]) -> TranslationScope:
         """Return the scope with more entries."""
         more = dict(pairs)
-        return TranslationScope({**self.entries, **more}) if more else self
+        if not more:
+            return self
+        key = tuple((name, id(entry) if isinstance(entry, SpecLocal) else entry) for name, entry in more.items())
+        inner = self._inner.get(key)
+        if inner is None:
+            inner = self._inner[key] = TranslationScope({**self.entries, **more})
+        return inner
 
     def with_definitions(self, let: LetExpr) -> TranslationScope:
         """Return the scope inside of a LET, with every definition delayed."""
