@@ -20,8 +20,10 @@ from kmc.tla.shapes.shape import (
     BOOLEAN,
     NOTHING,
     NUMBER,
+    AtomShape,
     MapShape,
     NumberShape,
+    PlainShape,
     RecordShape,
     SequenceShape,
     SetShape,
@@ -30,6 +32,7 @@ from kmc.tla.shapes.shape import (
     join,
     join_all,
 )
+from kmc.tla.translate.comparable import kind_of
 from kmc.tla.translate.iteration import choose, items_of, iterable, loops
 from kmc.tla.translate.literals import have_several_lengths, wanted
 from kmc.tla.translate.membership import may_be, membership
@@ -172,7 +175,22 @@ def combined(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: S
         return TypedSource(f"{network.source}.keep(lambda {local}: {local} in {other.source})", network.shape, True)
     if right.is_network and node.operator == "\\union":
         return TypedSource(f"{right.source}.send_all({left.source})", join(left.shape, right.shape), True)
-    return TypedSource(f"({left.source} {_SET_SIGNS[node.operator]} {right.source})", join(left.shape, right.shape))
+    shape = _combined_shape(node.operator, left.shape, right.shape)
+    return TypedSource(f"({left.source} {_SET_SIGNS[node.operator]} {right.source})", shape)
+
+
+def _combined_shape(operator: str, left: Shape, right: Shape) -> Shape:
+    """Return the shape of a union, an intersection or a difference."""
+    if operator == "\\":
+        return left
+    if operator == "\\union" or not isinstance(left, SetShape) or not isinstance(right, SetShape):
+        return join(left, right)
+    kinds = {_kind(plain) for plain in alternatives_of(right.element)}
+    return SetShape(join_all(plain for plain in alternatives_of(left.element) if _kind(plain) in kinds))
+
+
+def _kind(shape: PlainShape) -> str:
+    return "atom" if isinstance(shape, AtomShape) else kind_of(shape)
 
 
 def _network_changed(

@@ -100,9 +100,13 @@ class Declarer:
         if isinstance(shape.element, NumberShape):
             least, greatest = self.t.universe.numbers(shape.element, is_tight=self._is_tight)
             return f"Set[Int({least}, {greatest})]"
-        was_tight, self._is_tight = self._is_tight, self._is_tight or self.t.universe.needs_tight_bounds(shape.element)
+        return f"Set[{self._counted(shape.element)}]"
+
+    def _counted(self, shape: Shape) -> str:
+        """Return the annotation of what compiled code keeps an entry of for each possible value."""
+        was_tight, self._is_tight = self._is_tight, self._is_tight or self.t.universe.needs_tight_bounds(shape)
         try:
-            return f"Set[{self.annotation(shape.element)}]"
+            return self.annotation(shape)
         finally:
             self._is_tight = was_tight
 
@@ -114,7 +118,7 @@ class Declarer:
             numbers = sorted(number for number in shape.domain if isinstance(number, int))
             if numbers and numbers[-1] - numbers[0] == len(numbers) - 1:
                 return f"Map[Int({numbers[0]}, {numbers[-1]}), {value}]"
-        key = self.annotation(shape.key)
+        key = self._counted(shape.key)
         members = self.t.names.members_of(key) if key.isidentifier() else ()
         is_total = shape.domain is not None and members and set(members) == shape.domain
         return f"{'Map' if is_total else 'PartialMap'}[{key}, {value}]"

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from kmc.tla.resolved.nodes import (
+    Argument,
     BoundExpr,
     BoundRange,
     BuiltinExpr,
@@ -135,9 +136,18 @@ def constructor(t: Translation, node: FunctionConstructorExpr, scope: Translatio
         scope.bind(((bound.bindings[0], chosen.entry),)),
         as_map.value if isinstance(as_map, MapShape) else NOTHING,
     )
-    fixed = t.listed(bound.domain, scope)
+    fixed = _domain(t, bound.domain, scope)
     clauses = " ".join(clause.text for clause in chosen.clauses)
     return TypedSource(f"{{{key.source}: {value.source} {clauses}}}", MapShape(key.shape, value.shape, fixed))
+
+
+def _domain(t: Translation, written: Argument, scope: TranslationScope) -> frozenset[object] | None:
+    """Return the domain of a function if it is always the same: a constant, or that of another such function."""
+    node, inner = head(written, scope)
+    if isinstance(node, BuiltinExpr) and node.operator == "DOMAIN":
+        other = t.value(node.arguments[0], inner).shape
+        return other.domain if isinstance(other, MapShape) else None
+    return t.listed(node, inner)
 
 
 def _is_like_a_sequence(t: Translation, bound: BoundRange, scope: TranslationScope, want: Shape) -> bool:
