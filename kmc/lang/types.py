@@ -299,8 +299,11 @@ class RecordMeta(type):
 
     @property
     def shapes(cls) -> tuple[RecordMeta, ...]:
-        """The classes that have instances: this one unless it is abstract, and all that derive from it."""
-        return tuple(cls._shapes)  # type: ignore[attr-defined]  # set by _link_shapes
+        """The classes that have instances: this one unless it is abstract, and all that derive from it.
+
+        `Record` has none: the classes of one spec are not those of another.
+        """
+        return tuple(getattr(cls, "_shapes", ()))  # set by _link_shapes
 
 
 def _own_fields(cls: RecordMeta, name: str, namespace: dict[str, Any]) -> dict[str, Type]:
