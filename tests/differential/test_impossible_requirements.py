@@ -132,3 +132,11 @@ def test_the_refusal_of_a_field_names_a_shape_that_has_it(tmp_path: Path) -> Non
     with pytest.raises(SpecError, match="field 'n', which No does not have") as caught:
         check_native(model, Limits())
     assert caught.value.help == "test if isinstance(x, Yes) first"
+
+
+def test_the_refusal_of_a_field_that_no_shape_has_says_so(tmp_path: Path) -> None:
+    text = ANSWERS + "class Unrelated(Record):\n    m: Bool\n" + FIELD_OF_YES.replace("m.n", "m.m")
+    model = model_of(tmp_path, text, "CONSTANT Server = {a} CHECK_DEADLOCK FALSE")
+    with pytest.raises(SpecError, match="field 'm', which Yes does not have") as caught:
+        check_native(model, Limits())
+    assert caught.value.help == "check the spelling"

@@ -51,9 +51,17 @@ def _operands(t: Translation, node: BuiltinExpr, scope: TranslationScope) -> tup
     return t.value(node.arguments[0], scope), t.value(node.arguments[1], scope)
 
 
+def _may_be_numbers(*operands: TypedSource) -> bool:
+    """Return whether each operand has a number among its values, as far as these are known: TLC stops at any other."""
+    found = [alternatives_of(code.shape) for code in operands]
+    return all(not plain or any(isinstance(one, NumberShape) for one in plain) for plain in found)
+
+
 def arithmetic(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:
     """Translate `+`, `-`, `*`, `%`, `\\div`."""
     left, right = _operands(t, node, scope)
+    if not _may_be_numbers(left, right):
+        return TypedSource("checked(0, False)", NUMBER)
     source = f"({left.source} {_ARITHMETIC[node.operator]} {right.source})"
     modulus = t.constant(*head(node.arguments[1], scope)) if node.operator == "%" else 1
     is_positive = isinstance(modulus, int) and modulus > 0
@@ -76,6 +84,8 @@ def negative(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: S
 def ordered(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:
     """Translate `<`, `>`, `<=`, `>=`."""
     left, right = _operands(t, node, scope)
+    if not _may_be_numbers(left, right):
+        return TypedSource("checked(False, False)", BOOLEAN)
     return TypedSource(f"({left.source} {_ORDER[node.operator]} {right.source})", BOOLEAN)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kmc.tla.resolved.nodes import ApplyExpr, BoundExpr, BuiltinExpr, NameBinding
+from kmc.tla.shapes.as_sequences import is_like_a_sequence
 from kmc.tla.shapes.refusal import refusal
 from kmc.tla.shapes.shape import NOTHING, NUMBER, SequenceShape, Shape, alternatives_of, join
 from kmc.tla.translate.literals import wanted
@@ -20,6 +21,7 @@ def _sequence_of(
     code = t.value(node.arguments[index], scope, want if wanted(want, SequenceShape) else SequenceShape(NOTHING))
     sequences = [plain for plain in alternatives_of(code.shape) if isinstance(plain, SequenceShape)]
     if not sequences:
+        t.sequences.update(filter(is_like_a_sequence, alternatives_of(code.shape)))
         raise refusal(f"{node.operator} of what is not kept as a sequence", node.place)
     return code.source, sequences[0]
 

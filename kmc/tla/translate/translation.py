@@ -39,6 +39,7 @@ from kmc.tla.shapes.shape import (
     NOTHING,
     MapShape,
     NumberShape,
+    PlainShape,
     RecordKey,
     RecordShape,
     RecordTable,
@@ -118,6 +119,8 @@ class Translation:
     """The helpers of recursive definitions by their names, in the order in which they are defined."""
     choices: dict[str, Span] = field(default_factory=dict)
     """The places of CHOOSEs whose solutions must have one value, by their code: compiled code may stop there."""
+    sequences: set[PlainShape] = field(default_factory=set)
+    """The shapes of functions on 1..n that a pass met below a word of sequences, such as Append."""
     unseen: str = "Bool"
     """The annotation of the elements of collections that were always empty."""
     has_unseen: bool = False

@@ -23,6 +23,7 @@ from kmc.tla.resolved.nodes import (
 )
 from kmc.tla.resolved.property_parts import PartKind, PropertyPart, property_parts
 from kmc.tla.run.program import ModuleProgram
+from kmc.tla.shapes.as_sequences import with_sequences
 from kmc.tla.shapes.observation import Observation
 from kmc.tla.shapes.refusal import refusal
 from kmc.tla.shapes.shape import NOTHING, RecordTable, SetShape, check_nesting, join_all
@@ -105,10 +106,20 @@ def _grow_shapes(t: Translation, temporal: TemporalAtoms) -> None:
         _fill_unseen(t.records)
         before = _snapshot(t)
         _written(t, temporal, tolerant=True)
+        _take_as_sequences(t)
         for variable, shape in zip(t.model.variables, t.shapes, strict=True):
             check_nesting(shape, model_place(t.model), variable)
         if _snapshot(t) == before:
             break
+
+
+def _take_as_sequences(t: Translation) -> None:
+    """Keep functions on 1..n as sequences where a pass met a word of sequences that is used on them."""
+    if t.sequences:
+        t.shapes[:] = [with_sequences(shape, t.sequences) for shape in t.shapes]
+        for fields in t.records.fields.values():
+            fields.update((name, with_sequences(shape, t.sequences)) for name, shape in fields.items())
+        t.sequences.clear()
 
 
 def _fill_unseen(records: RecordTable) -> None:
