@@ -65,7 +65,7 @@ def test_compiled_code_counts_as_the_module_does(module: Path) -> None:
     )
 
 
-def test_types_are_no_wider_than_the_values(tmp_path: Path) -> None:
+def test_types_are_as_wide_as_the_values(tmp_path: Path) -> None:
     text = pair_of(tmp_path, MODULE, CONFIGURATION).translated.folder.files["spec.py"]
     assert [line.strip() for line in text.partition("class State(")[2].splitlines()[1:5]] == [
         "log: Seq[KindValue, 3]",
