@@ -42,7 +42,7 @@ from kmc.frontend.model import Model
 from kmc.invariants.kinds import KINDS, Answer, PropertyKind, Role
 from kmc.invariants.properties import InvariantPremise, Predicate
 from kmc.lang.domains import members
-from kmc.lang.types import MessageBagType, Type
+from kmc.lang.types import MessageBagType, MessageSetType, Type
 from kmc.runtime.state_layout import RowLayout, row_layout
 
 POINTERS = {1: ("cur",), 2: ("cur", "nxt")}
@@ -389,7 +389,8 @@ def build_kernels(model: Model, *, instances: bool = False, wide: bool = False, 
     for network, (name, layout) in enumerate(builder.row.networks):
         declared: Type = state_class.fields[name]
         bag = declared if isinstance(declared, MessageBagType) else None
-        capacity = declared.capacity  # type: ignore[union-attr]  # a network type
+        assert isinstance(declared, MessageSetType | MessageBagType)
+        capacity = declared.capacity
         builder.functions.extend(
             network_functions(network, layout, builder.row, capacity, bag.count_max if bag else None, wide=wide)
         )

@@ -14,7 +14,8 @@ from kmc.compiler.ir.nodes import Module
 from kmc.compiler.symmetry.fingerprint_kernels import identity_functions
 from kmc.errors import SpecError
 from kmc.frontend.model import Model
-from kmc.lang.order import SortKey
+from kmc.lang.assumed_range import AssumedRangeLeft
+from kmc.lang.order import SortKey, sort_key
 from kmc.runtime.codec import encode_row
 from kmc.runtime.state_layout import row_layout
 
@@ -28,4 +29,13 @@ def fingerprint_order(model: Model) -> Callable[[Any], SortKey] | None:
         module = emit_python(Module(tuple(identity_functions(model, row))))
     except SpecError:
         return None
-    return lambda state: (module.call("rank", [(encode_row(state) + _PADDING, 0)]),)
+
+    def key(state: Any) -> SortKey:
+        try:
+            return 0, module.call("rank", [(encode_row(state) + _PADDING, 0)])
+        except AssumedRangeLeft as left:
+            if not left.members:
+                raise
+            return 1, sort_key(state)  # a set that the native engine refuses (KMC808)
+
+    return key

@@ -20,11 +20,11 @@ from kmc.cache_folder import cache_folder
 from kmc.engine.files.run_directory import RunDirectory
 from kmc.errors import KmcError, SpecError
 from kmc.frontend.model import Model
-from kmc.frontend.unbounded_integers import has_unbounded_integers
 from kmc.lang.assumed_range import NARROWEST, WIDEST, AssumedRange, AssumedRangeLeft, assuming
 from kmc.lang.records import State
 from kmc.reference.states.initial import each_initial_state
 from kmc.result import Limits
+from kmc.runtime.assumptions import has_assumptions, too_many_members
 from kmc.runtime.codec import encode_row
 
 OBSERVED_STATES = 200
@@ -55,7 +55,7 @@ def searched_in_range(
     A resumed run begins with its own range. `note` is called with a line for each restart, and `search` with what is
     left of the limits. A model whose integers all have bounds is searched once.
     """
-    if not has_unbounded_integers(model.spec):
+    if not has_assumptions(model.spec):
         return search(limits)
     began, memory = time.monotonic(), RememberedRange.of(model)
     assumed = saved_range(directory) or _first_range(model, start, memory)
@@ -67,13 +67,15 @@ def searched_in_range(
             memory.write(assumed)
             return result
         except AssumedRangeLeft as left:
+            if left.members and model.view is not None:
+                raise too_many_members(left.place) from None
             wider = widened(assumed, left)
             note(restart_line(assumed, wider, left))
             assumed = wider
         except SpecError as error:
             if assumed == NARROWEST:
                 raise
-            raise error.noting(f"compiled code assumes that an int is in {assumed}") from None
+            raise error.noting(_assumption(assumed)) from None
         if directory is not None:
             directory.restart()
 
@@ -91,8 +93,17 @@ def _first_range(model: Model, start: State | None, memory: RememberedRange) -> 
     return remembered or observed_range(model, start)
 
 
+def _assumption(assumed: AssumedRange) -> str:
+    """Return the note on what compiled code assumes."""
+    members = f", and that a set has at most {assumed.members} members if their type has too many values for a mask"
+    more = members if assumed.members > NARROWEST.members else ""
+    return f"compiled code assumes that an int is in {assumed.integers}{more}"
+
+
 def widened(assumed: AssumedRange, left: AssumedRangeLeft) -> AssumedRange:
     """Return the range to assume after a value left another one: at the end where it left, at least twice as wide."""
+    if left.members:
+        return assumed.with_more_members()
     if left.value is not None:
         return assumed.with_room_for(left.value)
     return assumed.lowered() if left.below else assumed.raised()
@@ -100,10 +111,18 @@ def widened(assumed: AssumedRange, left: AssumedRangeLeft) -> AssumedRange:
 
 def restart_line(assumed: AssumedRange, wider: AssumedRange, left: AssumedRangeLeft) -> str:
     """Return the line that says why the search starts again."""
+    place = f"{left.place}: " if left.place else ""
+    if left.members:
+        return (
+            f"{place}a set has more than {assumed.members} members, for which its list has room; the search starts "
+            f"again with {wider.members}."
+        )
     value = "an int" if left.value is None else f"the int {left.value}"
     side = "below" if left.below else "above"
-    place = f"{left.place}: " if left.place else ""
-    return f"{place}{value} is {side} {assumed}, which was assumed; the search starts again with {wider}."
+    return (
+        f"{place}{value} is {side} {assumed.integers}, which was assumed; the search starts again with "
+        f"{wider.integers}."
+    )
 
 
 def observed_range(model: Model, start: State | None = None) -> AssumedRange:

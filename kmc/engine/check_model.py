@@ -33,7 +33,6 @@ from kmc.engine.unsearched import unsearched
 from kmc.engine.violation_report import ViolationReport
 from kmc.errors import CommandLineError
 from kmc.frontend.model import Model
-from kmc.frontend.unbounded_integers import has_unbounded_integers
 from kmc.invariants.kinds import Role, kind_of
 from kmc.invariants.properties import InvariantPremise
 from kmc.lang.assumed_range import AssumedRangeLeft, assumed_range
@@ -54,6 +53,7 @@ from kmc.reference.temporal.verdicts import (
     temporal_verdicts,
 )
 from kmc.result import Bound, Counters, Limits, PropertyVerdict, Result, Verdict, Violation, without_claims
+from kmc.runtime.assumptions import has_assumptions
 
 ENGINE = "native"
 _TELL_AGAIN_SECONDS = 0.5
@@ -272,7 +272,7 @@ def _begin(directory: RunDirectory, compiled: CompiledModel, records: Sequence[P
     # Of the compiled meaning, so that a changed comment does not matter.
     digests = {SPEC_DIGEST: compiled.spec.digest, "the set of initial states": initial}
     # Of the spec's own integers, whose range is part of the compiled meaning.
-    ranges = {RANGE: str(assumed_range())} if has_unbounded_integers(compiled.model.spec) else {}
+    ranges = {RANGE: str(assumed_range())} if has_assumptions(compiled.model.spec) else {}
     directory.begin({**ranges, **digests})
     levels = directory.manifest.levels
     if bounds.depth is not None and bounds.depth < levels:

@@ -4,13 +4,16 @@ Invariant: a value outside of the range ends compiled code with an error of its 
 then starts again with a wider range (`kmc.engine.assumed_integers`). The interpreter has no range, so the range changes
 neither a verdict nor a count. It is the same for all integers of a process: then all of them have one type, and a value
 moves from one variable to another without a conversion.
+
+The same holds for the number of members of a set that is stored as a list, whose elements have too many possible values
+for a mask.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import RLock
 
 INT_MAX = 1 << 52
@@ -22,42 +25,58 @@ Compiled numbers end at 2**62, so the widest range leaves room for sums, and for
 _BITS_ADDED = 4
 _BITS_OF_ROOM = 2
 
+_FIRST_MEMBERS = 4
+_WIDEST_MEMBERS = 32
+
 
 @dataclass(frozen=True, slots=True)
 class AssumedRange:
     """The integers from `low`, which is 0 or negative, to `high`, which is positive, both included.
 
-    Its ends are powers of 16, so the range at which a search ends does not depend on the order of its restarts.
+    Its ends are powers of 16, so the range at which a search ends does not depend on the order of its restarts. A set
+    that is stored as a list has at most `members` members, a power of 2.
     """
 
     low: int
     high: int
+    members: int = _FIRST_MEMBERS
 
     def with_room_for(self, value: int) -> AssumedRange:
         """Return the least wider range that has room beyond `value`."""
         if value < 0:
-            return AssumedRange(min(self.low, -_capped(_power_beyond(-value))), self.high)
-        return AssumedRange(self.low, max(self.high, _capped(_power_beyond(value) - 1)))
+            return replace(self, low=min(self.low, -_capped(_power_beyond(-value))))
+        return replace(self, high=max(self.high, _capped(_power_beyond(value) - 1)))
 
     def lowered(self) -> AssumedRange:
         """Return a range with 16 times as many negative integers, or with the first ones."""
-        return AssumedRange(-_capped(max(-self.low, 1) << _BITS_ADDED), self.high)
+        return replace(self, low=-_capped(max(-self.low, 1) << _BITS_ADDED))
 
     def raised(self) -> AssumedRange:
         """Return a range with 16 times as many positive integers."""
-        return AssumedRange(self.low, _capped(((self.high + 1) << _BITS_ADDED) - 1))
+        return replace(self, high=_capped(((self.high + 1) << _BITS_ADDED) - 1))
+
+    def with_more_members(self) -> AssumedRange:
+        """Return the same integers, with twice as many members of a set."""
+        return replace(self, members=2 * self.members)
+
+    @property
+    def integers(self) -> str:
+        """The range of the integers."""
+        return f"{self.low}..{self.high}"
 
     def __str__(self) -> str:
-        return f"{self.low}..{self.high}"
+        return self.integers if self.members == _FIRST_MEMBERS else f"{self.integers}, {self.members}"
 
     @classmethod
     def parsed(cls, text: str) -> AssumedRange | None:
         """Return the range that was written as a text; None for any other text."""
+        integers, comma, members = text.partition(", ")
         try:
-            low, high = map(int, text.split(".."))
+            low, high = map(int, integers.split(".."))
+            count = int(members) if comma else _FIRST_MEMBERS
         except ValueError:
             return None
-        return cls(low, high) if -INT_MAX <= low <= 0 < high <= INT_MAX else None
+        return cls(low, high, count) if -INT_MAX <= low <= 0 < high <= INT_MAX and count > 0 else None
 
 
 def _power_beyond(size: int) -> int:
@@ -69,7 +88,7 @@ def _capped(size: int) -> int:
     return min(size, INT_MAX)
 
 
-WIDEST = AssumedRange(-INT_MAX, INT_MAX)
+WIDEST = AssumedRange(-INT_MAX, INT_MAX, _WIDEST_MEMBERS)
 """All integers without declared bounds; compiled code has this range where nothing else was assumed."""
 
 NARROWEST = AssumedRange(0, (1 << _BITS_ADDED) - 1)
@@ -77,14 +96,23 @@ NARROWEST = AssumedRange(0, (1 << _BITS_ADDED) - 1)
 
 
 class AssumedRangeLeft(Exception):
-    """The end of a search in which an integer left the range, below or above.
+    """The end of a search in which an integer left the range, below or above, or a set got too many members.
 
     `value` is the integer, or `check` the number of the check that failed; `place` is a file of the spec with a line.
     """
 
-    def __init__(self, *, below: bool, value: int | None = None, check: int | None = None, place: str = "") -> None:
-        super().__init__(below, value)
+    def __init__(
+        self,
+        *,
+        below: bool = False,
+        members: bool = False,
+        value: int | None = None,
+        check: int | None = None,
+        place: str = "",
+    ) -> None:
+        super().__init__(below, members, value)
         self.below = below
+        self.members = members
         self.value = value
         self.check = check
         self.place = place

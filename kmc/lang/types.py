@@ -129,9 +129,14 @@ class UnionType(Joinable):
 
 @dataclass(frozen=True, slots=True)
 class SetType(Joinable):
-    """Finite sets of elements."""
+    """Finite sets of elements.
+
+    `capacity` is the number of members for which a set that is stored as a list has room, where that is fixed: in the
+    types of a compiled spec that was read from a file. It is None in a declaration.
+    """
 
     element: Type
+    capacity: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

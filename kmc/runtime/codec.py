@@ -39,9 +39,11 @@ from kmc.runtime.state_layout import (
     array_layout,
     bits_for,
     exact,
+    is_listed,
     is_scalar,
     key_count,
     layout_of,
+    list_type,
     network_layout,
     record_layout,
     row_layout,
@@ -79,6 +81,8 @@ def _bits(value: Any, declared: Type) -> int:
     match declared:
         case BoolType() | IntType() | EnumType() | IdentType():
             return scalar_code(value, declared)
+        case SetType() if is_listed(declared):
+            return _list_bits(value, list_type(declared))
         case SetType(element) | PairType(element):
             return sum(1 << _number(item, element) for item in value)
         case RecordType(cls) if len(cls.shapes) == 1:
@@ -96,6 +100,18 @@ def _bits(value: Any, declared: Type) -> int:
             raise AssertionError("networks are laid out by rows")
         case _:
             assert_never(declared)
+
+
+def _list_bits(members_of: Any, declared: SeqType) -> int:
+    """A set that is stored as a list. Raises AssumedRangeLeft."""
+    if len(members_of) > declared.capacity:
+        raise AssumedRangeLeft(members=True)
+    array = array_layout(declared.element, declared.capacity, bits_for(declared.capacity + 1))
+    in_order = sorted(_bits(item, declared.element) for item in members_of)
+    places = map(array.place, range(len(in_order)))
+    return len(in_order) + sum(
+        bits << place.word * 64 + place.bit for bits, place in zip(in_order, places, strict=True)
+    )
 
 
 def _number(value: Any, declared: Type) -> int:
@@ -253,6 +269,8 @@ def _value(bits: int, declared: Type) -> Any:
     match declared:
         case BoolType() | IntType() | EnumType() | IdentType():
             return scalar_value(bits, declared)
+        case SetType() if is_listed(declared):
+            return frozenset(_value(bits, list_type(declared)))
         case SetType(element) | PairType(element):
             listed = _members(element)
             return frozenset(listed[code] for code in range(len(listed)) if bits >> code & 1)

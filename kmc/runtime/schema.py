@@ -32,6 +32,7 @@ from kmc.lang.types import (
     Type,
     UnionType,
 )
+from kmc.runtime.state_layout import is_listed, list_type
 from kmc.spec.variables import Variable, VariableTable
 
 _STYLES: dict[str, Callable[[str], str]] = {"snake_case": str, "camelCase": lower_camel_case}
@@ -128,6 +129,8 @@ class _SchemaWriter:
                 return ["record", self.number(cls)]
             case UnionType(alternatives, optional):
                 return ["union", self._types(alternatives), optional]
+            case SetType(element) if is_listed(declared):
+                return ["set", self._type(element), list_type(declared).capacity]
             case SetType(element):
                 return ["set", self._type(element)]
             case SeqType(element, capacity):
@@ -203,8 +206,8 @@ def _restored_type(data: Sequence[Any], classes: Sequence[Any]) -> Any:
             return PairType(inner(element))
         case ["union", alternatives, optional]:
             return UnionType(tuple(map(inner, alternatives)), optional)
-        case ["set", element]:
-            return SetType(inner(element))
+        case ["set", element, *capacity]:
+            return SetType(inner(element), *capacity)
         case ["sequence", element, capacity]:
             return SeqType(inner(element), capacity)
         case ["map", key, value, total]:

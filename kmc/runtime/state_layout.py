@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any, assert_never
 
 from kmc.errors import SpecError
-from kmc.lang.assumed_range import forget_with_range
+from kmc.lang.assumed_range import assumed_range, forget_with_range
 from kmc.lang.domains import describe, value_count
 from kmc.lang.records import Message
 from kmc.lang.types import (
@@ -42,7 +42,10 @@ KEYS_MAX = 1 << 20
 """The number of keys of a map that has a place for the value of each key."""
 
 MASK_MAX = 16 * WORD
-"""The number of possible elements of a stored set, and of possible keys of a partial map: the bits of a mask."""
+"""The number of possible elements of a set that is stored as a mask, and of possible keys of a partial map: its bits.
+
+A set of elements with more possible values is a list of its members instead, in the order of their words.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,20 +107,16 @@ def scalar_count(declared: Type) -> int:
 
 @lru_cache(maxsize=4096)
 def layout_of(declared: Type) -> Layout:
-    """The layout of a type; SpecError for a type without one (sets of too many elements, networks inside of values)."""
+    """The layout of a type; SpecError for a type without one (maps of too many keys, networks inside of values)."""
     match declared:
         case BoolType() | IntType() | EnumType() | IdentType():
             return Layout(bits_for(scalar_count(declared)))
         case PairType(element):
             return Layout(scalar_count(element))
         case SetType(element):
+            if is_listed(declared):
+                return layout_of(list_type(declared))
             count = key_count(element)
-            if count > MASK_MAX or not is_numbered(element):
-                raise SpecError(
-                    "KMC802",
-                    f"{describe(declared)} has no layout",
-                    help=f"a set that is stored has at most {MASK_MAX:,} possible elements",
-                )
             return Layout(count if count <= WORD else WORD * mask_words(count))
         case RecordType(cls):
             return record_layout(cls).layout if len(cls.shapes) == 1 else union_layout(declared).layout
@@ -134,6 +133,20 @@ def layout_of(declared: Type) -> Layout:
             raise SpecError("KMC803", "a network is a field of State", help="declare it there")
         case _:
             assert_never(declared)
+
+
+def is_listed(declared: SetType) -> bool:
+    """Return whether a set is stored as the list of its members: they have too many possible values for a mask."""
+    return key_count(declared.element) > MASK_MAX or not is_numbered(declared.element)
+
+
+def list_type(declared: SetType) -> SeqType:
+    """The type of the list of the members of a set, which has its layout: distinct, in the order of their words.
+
+    Of members of several words, a later word counts more.
+    """
+    room = assumed_range().members if declared.capacity is None else declared.capacity
+    return SeqType(declared.element, min(room, key_count(declared.element)))
 
 
 def key_count(key: Type) -> int:

@@ -35,9 +35,11 @@ from kmc.runtime.state_layout import (
     UnionLayout,
     array_layout,
     bits_for,
+    is_listed,
     is_scalar,
     key_count,
     layout_of,
+    list_type,
     network_layout,
     record_layout,
     row_layout,
@@ -80,6 +82,8 @@ def column_of(declared: Type) -> Column:
             return IntColumn(low, high)
         case EnumType() | IdentType():
             return NameColumn(tuple(member.title for member in members(declared)))
+        case SetType() if is_listed(declared):
+            return column_of(list_type(declared))
         case SetType(element) | PairType(element):
             return SetColumn(_members_of(element))
         case SeqType(element, capacity):

@@ -379,3 +379,46 @@ def test_a_refusal_that_numbers_do_not_mend_is_that_of_the_first_translation(tmp
         checked(path, "Queue")
     assert refused.value.code == "KMC812"
     assert "a Bool, not a number" in str(refused.value.notes)
+
+
+ROLLS = """---- MODULE Rolls ----
+EXTENDS Naturals, FiniteSets, Sequences, TLC
+CONSTANT P
+VARIABLES rolls, camps, queue, clock
+Init == rolls = [p \\in P |-> {}] /\\ camps = {} /\\ queue = <<>> /\\ clock = 0
+Sign(p, q) == /\\ clock < 3
+              /\\ rolls' = [rolls EXCEPT ![p] = @ \\union {[by |-> q, at |-> clock, code |-> 1000 * Cardinality(@)]}]
+              /\\ clock' = clock + 1
+              /\\ UNCHANGED <<camps, queue>>
+Camp(p) == /\\ rolls[p] # {} /\\ Cardinality(camps) < 2
+           /\\ camps' = camps \\union {{<<r.by, r.code>> : r \\in rolls[p]}}
+           /\\ UNCHANGED <<rolls, queue, clock>>
+Move(p, q) == /\\ p # q /\\ rolls[p] \\subseteq rolls[q] /\\ rolls[p] # rolls[q] /\\ Len(queue) < 1
+              /\\ queue' = Append(queue, rolls[q] \\ rolls[p])
+              /\\ rolls' = [rolls EXCEPT ![q] = rolls[p] \\intersect @]
+              /\\ UNCHANGED <<camps, clock>>
+Next == \\E p, q \\in P : Sign(p, q) \\/ Camp(p) \\/ Move(p, q)
+Small == \\A p \\in P : \\A r \\in rolls[p] : r.at < 3 /\\ r.code \\in 0..2000
+Perms == Permutations(P)
+====
+"""
+
+
+@pytest.mark.parametrize("symmetry", ["", "SYMMETRY Perms\n"])
+def test_sets_of_many_possible_elements_are_stored(symmetry: str, tmp_path: Path) -> None:
+    path = tmp_path / "Rolls.tla"
+    path.write_text(ROLLS)
+    path.with_suffix(".cfg").write_text(
+        f"INIT Init\nNEXT Next\nINVARIANT Small\nCONSTANT P = {{a, b}}\nCHECK_DEADLOCK FALSE\n{symmetry}"
+    )
+    assert figures(checked(path, "Rolls", threads=1)) == figures(checked(path, "Rolls", Engine.PYTHON))
+
+
+def test_a_set_of_numbers_far_apart_is_stored(tmp_path: Path) -> None:
+    path = tmp_path / "Far.tla"
+    path.write_text(
+        "---- MODULE Far ----\nEXTENDS Naturals\nVARIABLES n, met\nInit == n = 0 /\\ met = {0}\n"
+        "Next == n < 400 /\\ n' = n + 1 /\\ met' = {x \\in met : x + 3000 > n * n} \\union {n * n * (n % 3)}\n====\n"
+    )
+    path.with_suffix(".cfg").write_text("INIT Init\nNEXT Next\nCHECK_DEADLOCK FALSE\n")
+    assert figures(checked(path, "Far", threads=1)) == figures(checked(path, "Far", Engine.PYTHON))

@@ -15,6 +15,7 @@ from support.specs.small import model_of
 
 from kmc.engine.layout import record_structs
 from kmc.errors import SpecError, SystemFault
+from kmc.lang.assumed_range import AssumedRange, assuming
 from kmc.lang.maps import map_literal
 from kmc.lang.records import Message
 from kmc.lang.seqs import seq_literal
@@ -346,11 +347,17 @@ def test_a_set_of_more_than_a_word_of_members_has_whole_words() -> None:
     assert layout_of(MapType(IntType(0, 64), BoolType(), total=False)).words == 4
 
 
-@pytest.mark.parametrize("declared", [SetType(IntType(0, 1024)), MapType(IntType(0, 1024), BoolType(), total=False)])
-def test_a_set_or_partial_map_of_too_many_values_has_no_layout(declared: Type) -> None:
+def test_a_partial_map_of_too_many_keys_has_no_layout() -> None:
     with pytest.raises(SpecError, match="has no layout") as refused:
-        layout_of(declared)
+        layout_of(MapType(IntType(0, 1024), BoolType(), total=False))
     assert refused.value.code == "KMC802"
+
+
+@pytest.mark.parametrize(("members", "bits"), [(4, 47), (8, 3 * 64), (2000, 206 * 64)])
+def test_a_set_of_a_type_of_too_many_values_for_a_mask_is_a_list(members: int, bits: int) -> None:
+    with assuming(AssumedRange(0, 15, members)):
+        assert layout_of(SetType(IntType(0, 1024))).bits == bits
+        assert layout_of(SetType(IntType(0, 1023))).words == 16
 
 
 def test_what_is_not_a_scalar_is_not_counted_as_one() -> None:

@@ -230,12 +230,12 @@ def test_sets_of_int_widen_with_their_range(last: int, tmp_path: Path) -> None:
     directory.discard()
 
 
-def test_a_set_of_int_is_refused_once_its_range_has_no_mask(tmp_path: Path) -> None:
+def test_a_partial_map_of_int_is_refused_once_its_range_has_no_mask(tmp_path: Path) -> None:
     model = model_of(tmp_path, NUMBERS.replace("LOWEST", "-900"), "CONSTANT Last = 60 CHECK_DEADLOCK FALSE")
     with pytest.raises(SpecError) as caught:
         compiled(model)
     assert caught.value.code == "KMC804"
-    assert "at most 1,024 possible elements; int has 4,352" in str(caught.value)
+    assert "at most 1,024 possible keys; int has 4,352" in str(caught.value)
     assert interpreted(model)["verdict"] is Verdict.OK
 
 

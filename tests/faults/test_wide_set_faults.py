@@ -151,7 +151,7 @@ FAULTS: dict[str, tuple[bool, list[tuple[Any, str, Any]]]] = {
     ),
     "an element of another index": (
         True,
-        [(packing, "_halved", lambda index, options: options[0])],
+        [(packing, "halved", lambda index, options: options[0])],
     ),
     "a permutation of the first word": (True, [(permute, "each_number", each_of_first_word)]),
     "images in the first word": (True, [(permute, "put_number", put_in_first_word)]),

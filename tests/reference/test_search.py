@@ -371,8 +371,8 @@ class TestView:
 
     def test_without_a_layout_the_least_state_of_a_view_is_expanded(self, tmp_path: Path) -> None:
         record = "class Point(Record):\n    n: Int(0, 1999)\n\n"
-        source = record + WINNER.replace("hidden: Int(0, 9)", "hidden: Int(0, 9)\n    points: Set[Point]")
-        source = source.replace("hidden=0)", "hidden=0, points=set())") + REACHABLE.format(n=2) + REACHABLE.format(n=3)
+        source = record + WINNER.replace("hidden: Int(0, 9)", "hidden: Int(0, 9)\n    points: PartialMap[Point, Bool]")
+        source = source.replace("hidden=0)", "hidden=0, points={})") + REACHABLE.format(n=2) + REACHABLE.format(n=3)
         model = model_of(tmp_path, source, "VIEW visible CHECK_DEADLOCK FALSE")
         assert fingerprint_order(model) is None
         assert Search(model, view_order=fingerprint_order).run().unreached == ("at_3",)

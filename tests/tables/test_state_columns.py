@@ -23,12 +23,13 @@ from kmc.compiler.compile_spec import compile_spec
 from kmc.compiler.view_order import fingerprint_order
 from kmc.errors import KmcError
 from kmc.frontend.model import Model
+from kmc.lang.assumed_range import AssumedRange, assuming
 from kmc.lang.types import NetworkType
 from kmc.reference.search import Search
 from kmc.reference.states.initial import initial_states
 from kmc.result import Limits
 from kmc.runtime.blocks import RowBatch
-from kmc.runtime.codec import encode_row
+from kmc.runtime.codec import decode_row, encode_row
 from kmc.tables import interned
 from kmc.tables.cells import Narrow
 from kmc.tables.columns import IntColumn
@@ -310,3 +311,51 @@ def test_sets_and_maps_of_more_possible_elements_than_a_word_has_bits_are_shown(
     model = model_of(tmp_path, WIDE, "CONSTANT Server = {a, b}")
     chance = Random(4)
     assert differing(model, [random_state(model, chance) for _ in range(60)]) == []
+
+
+LISTED = """
+Server = constant("Server", IdentSet(), "x")
+
+
+class Letter(Record):
+    src: Server
+    term: Int(-4, 4000)
+    told: Set[Int(0, 70)]
+
+
+class State(Record):
+    letters: Set[Letter]
+    numbers: Set[Int(-60, 7000)]
+    boxes: PartialMap[Server, Set[Letter]]
+    camps: Set[Set[Letter]]
+    path: Seq[Set[Int(0, 1999)], 2]
+
+
+@spec.init
+def init():
+    yield State(letters=set(), numbers=set(), boxes={}, camps=set(), path=[])
+
+
+@spec.action
+def stay(st):
+    yield st
+"""
+
+
+@pytest.mark.parametrize("members", [4, 16])
+def test_sets_that_are_stored_as_lists_are_shown(members: int, tmp_path: Path) -> None:
+    model = model_of(tmp_path, LISTED, "CONSTANT Server = {a, b}")
+    chance = Random(4)
+    with assuming(AssumedRange(0, 15, members)):
+        assert differing(model, [random_state(model, chance) for _ in range(60)]) == []
+
+
+def test_a_compiled_spec_that_travelled_has_lists_of_the_same_size(tmp_path: Path) -> None:
+    model = model_of(tmp_path, LISTED, "CONSTANT Server = {a, b}")
+    with assuming(AssumedRange(0, 15, 8)):
+        spec = compile_spec(model)
+        row = encode_row(random_state(model, Random(5)))
+        columns = pa.schema(StateColumns(model.spec.state_class, 0).fields)
+    there = decode_row(row, spec.schema.state_class)
+    assert encode_row(there) == row
+    assert pa.schema(StateColumns(spec.schema.state_class, 0).fields) == columns

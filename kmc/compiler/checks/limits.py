@@ -1,7 +1,7 @@
 """The limits of compiled code: a spec that exceeds one is refused at the author's line, before anything is compiled.
 
-A set is a mask of a few words, as are the keys of a partial map; a number stays within 2**62; a mask of properties is
-one word.
+A set is a mask of a few words, as are the keys of a partial map, or a list of some members; a number stays within
+2**62; a mask of properties is one word.
 """
 
 from __future__ import annotations
@@ -32,12 +32,29 @@ from kmc.lang.types import (
     UnionType,
     shapes_of,
 )
-from kmc.runtime.state_layout import KEYS_MAX, MASK_MAX, WORD, is_numbered, is_plain_key, key_count, scalar_count
+from kmc.runtime.state_layout import (
+    KEYS_MAX,
+    MASK_MAX,
+    WORD,
+    is_listed,
+    is_numbered,
+    is_plain_key,
+    key_count,
+    layout_of,
+    list_type,
+    scalar_count,
+)
 from kmc.spec.places import span_of
 
 INSTANCES_MAX = (1 << 16) - 1
 """The number of instances of actions, with the initial states, that a successor's 16 bits can distinguish."""
 
+
+MEMBERS_MAX = 256
+"""The members of a set that is stored as a list: code that inserts one has a step for each."""
+
+LIST_WORDS_MAX = 512
+"""The words of a set that is stored as a list."""
 
 _SETS_OF_RECORDS = "an example: docs/language.md, Messages without a sender or a receiver, and sets of records"
 
@@ -104,9 +121,8 @@ def _parts(declared: Type) -> Iterator[Type]:
 
 def _problem(declared: Type) -> tuple[str, str, str] | None:
     match declared:
-        case SetType(element) if key_count(element) > MASK_MAX or not is_numbered(element):
-            message = f"a set that is stored has at most {MASK_MAX:,} possible elements; {_has_more(element)}"
-            return "KMC804", message, _set_advice(element)
+        case SetType() if is_listed(declared):
+            return _problem_of_list(declared)
         case PairType(element) if scalar_count(element) > WORD:
             message = f"a pair is of at most {WORD} possible identifiers; {_has_more(element)}"
             return "KMC804", message, "write a record of two fields"
@@ -124,6 +140,22 @@ def _problem(declared: Type) -> tuple[str, str, str] | None:
         case IntType(low, high) if max(abs(low), abs(high)) > NUMBER_MAX:
             return "KMC805", f"{describe(declared)} goes beyond 2**62", "narrow the domain, or run with --engine python"
     return None
+
+
+def _problem_of_list(declared: SetType) -> tuple[str, str, str] | None:
+    """The problem of a set that is stored as a list, which is as long as a search needs it."""
+    members = list_type(declared).capacity
+    try:
+        words = layout_of(declared).words
+    except SpecError:
+        return None  # a problem of its elements, which are looked at, too
+    if members <= MEMBERS_MAX and words <= LIST_WORDS_MAX:
+        return None
+    message = (
+        f"a set of elements with more than {MASK_MAX:,} possible values is stored as a list of at most "
+        f"{MEMBERS_MAX} members and {LIST_WORDS_MAX} words; {describe(declared)} needs {members} and {words:,}"
+    )
+    return "KMC804", message, _set_advice(declared.element)
 
 
 def _has_more(declared: Type) -> str:

@@ -1,7 +1,8 @@
-"""Lowering of stored sets whose elements have parts: records, sets, unions, sequences.
+"""Lowering of stored sets whose elements have parts, records, sets, unions, sequences, or many possible values.
 
-Such a set is a mask over the numbers of its elements. A set that is written in the spec becomes one only beside a
-stored set of the same elements, or where it is stored; elsewhere it is iterated and never built.
+Such a set is a mask over the numbers of its elements, or a list of them if these are too many. A set that is written
+in the spec becomes one only beside a stored set of the same elements, or where it is stored; elsewhere it is iterated
+and never built.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from kmc.compiler.lowering.context import Lowering
 from kmc.compiler.lowering.iteration import is_collection, kind_of, typed_set
 from kmc.compiler.values.code import Origin
+from kmc.compiler.values.listed_sets import is_list
 from kmc.compiler.values.value import EmptySet, Nothing, Packed, Stored, Value
 from kmc.compiler.values.value_types import is_within
 from kmc.lang.types import PairType, SetType, Type, UnionType
@@ -32,6 +34,14 @@ def are_masks(left: Value, right: Value) -> bool:
     kinds = [value.type for value in (left, right) if isinstance(value, Packed | Stored)]
     elements = [kind.element for kind in kinds if isinstance(kind, SetType | PairType)]
     return len(set(elements)) <= 1 or all(map(is_plain_key, elements))
+
+
+def share_words(left: Value, right: Value, declared: Type | None) -> bool:
+    """Return whether two sets are in words that one operation takes: masks that `declared` holds, or lists of it."""
+    if declared is None or not are_masks(left, right):
+        return False
+    listed = [value for value in (left, right) if is_list(value)]
+    return all(value.type == declared for value in (left, right) if listed and isinstance(value, Packed | Stored))
 
 
 def is_written_as_mask(element: Type) -> bool:

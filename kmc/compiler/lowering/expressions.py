@@ -9,13 +9,14 @@ from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Const, Expr, Let, Stmt, Var
 from kmc.compiler.lowering.arithmetic import divided, in_range
 from kmc.compiler.lowering.calls import call
-from kmc.compiler.lowering.composite_sets import are_masks, with_masks
+from kmc.compiler.lowering.composite_sets import share_words, with_masks
 from kmc.compiler.lowering.context import Lowering
 from kmc.compiler.lowering.iteration import check_elements, is_collection, materialize
 from kmc.compiler.lowering.map_literals import as_list
 from kmc.compiler.lowering.map_operations import subscript
 from kmc.compiler.lowering.membership import may_be, member, same, subset
 from kmc.compiler.lowering.sequences import between, is_sequence, joined, position
+from kmc.compiler.lowering.set_lists import listed_operation
 from kmc.compiler.lowering.union_fields import field_of
 from kmc.compiler.values.code import Origin, flat
 from kmc.compiler.values.masks import SetOperator, joined_masks
@@ -42,7 +43,7 @@ from kmc.compiler.values.value import (
 )
 from kmc.compiler.values.value_types import common_type, type_of
 from kmc.lang.types import BoolType, IntType, SeqType, SetType
-from kmc.runtime.state_layout import MASK_MAX, WORD, key_count
+from kmc.runtime.state_layout import WORD, is_listed, key_count
 
 _HARMLESS = 8
 """The number of values that may be computed instead of a branch around them."""
@@ -284,8 +285,10 @@ def _set_operation(low: Lowering, node: ast.BinOp, left: Value, right: Value) ->
         return Joint((*networks[0], *networks[1]))
     left, right = with_masks(low, left, right, node)
     declared = common_type(left, right)
-    if not are_masks(left, right) or not isinstance(declared, SetType) or key_count(declared.element) > MASK_MAX:
+    if not isinstance(declared, SetType) or not share_words(left, right, declared):
         return _lazy_operation(low, node, left, right)
+    if is_listed(declared):
+        return listed_operation(low, _set_operator(low, node), left, right, declared, node)
     a, b = (pack(low.code, value, declared, node) for value in (left, right))
     return Packed(declared, joined_masks(_set_operator(low, node), a, b))
 

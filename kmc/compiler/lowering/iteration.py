@@ -18,9 +18,11 @@ from kmc.compiler.lowering.map_literals import as_map, map_kind
 from kmc.compiler.lowering.network_entries import among
 from kmc.compiler.lowering.network_operations import each_message
 from kmc.compiler.lowering.repeats import may_repeat, repeats
+from kmc.compiler.lowering.set_lists import each_listed, listed_set
 from kmc.compiler.lowering.set_ranges import each_function, each_sequence
 from kmc.compiler.values.code import Draft, Origin
 from kmc.compiler.values.keys import key_code, key_value
+from kmc.compiler.values.listed_sets import is_list
 from kmc.compiler.values.masks import Mask, each_number, put_number
 from kmc.compiler.values.packing import array_head, collection, element, keep_words, keys_mask, unwrap, words
 from kmc.compiler.values.scope import Scope
@@ -55,7 +57,7 @@ from kmc.compiler.values.value import (
 from kmc.compiler.values.value_types import joined_type, type_of
 from kmc.lang.tree import expression_at, placed_like
 from kmc.lang.types import BoolType, MapType, PairType, SeqType, SetType, SymbolMeta, Type, UnionType
-from kmc.runtime.state_layout import WORD, is_plain_key, key_count, layout_of
+from kmc.runtime.state_layout import WORD, is_listed, is_plain_key, key_count, layout_of
 
 _MESSAGES_MAX = 1 << 20
 """More messages than any network holds."""
@@ -182,6 +184,8 @@ def range_length(whole: Numbers) -> Num:
 
 def _each_of(low: Lowering, whole: Packed | Stored, declared: Type, body: Body, node: Origin, unroll: int) -> None:
     match declared:
+        case SetType() if is_listed(declared):
+            each_listed(low, whole, body)
         case SetType(inner) | PairType(inner):
             _each_member(low, words(whole), inner, body, unroll)
         case SeqType(_, capacity):
@@ -231,7 +235,8 @@ def _subsets(low: Lowering, whole: Value, body: Body, node: Origin) -> None:
         return
     if isinstance(whole, Numbers):
         whole = as_collection(low, whole, node)
-    if not isinstance(whole, Packed | Stored) or not isinstance(whole.type, SetType) or len(words(whole)) > 1:
+    is_long = isinstance(whole, Packed | Stored) and (is_list(whole) or len(words(whole)) > 1)
+    if is_long or not isinstance(whole, Packed | Stored) or not isinstance(whole.type, SetType):
         if not is_collection(whole):
             low.code.refuse(node, "the subsets of this value")
         low.repeated(1 << 31, lambda: picked_subsets(low, whole, body, node))
@@ -457,6 +462,8 @@ def as_collection(low: Lowering, value: Value, node: Origin) -> Value:
 
 def typed_set(low: Lowering, value: Value, declared: SetType, node: Origin) -> Value:
     """A collection as a set of declared elements."""
+    if is_listed(declared):
+        return listed_set(low, value, declared, node)
     collected = _collected(low, lambda body: each(low, value, body, node, once=False), node, declared.element)
     assert collected is not None
     return collected

@@ -14,6 +14,7 @@ from kmc.compiler.lowering.membership import member
 from kmc.compiler.lowering.network_operations import count_of_message
 from kmc.compiler.values.code import Origin
 from kmc.compiler.values.keys import key_number, key_value
+from kmc.compiler.values.listed_sets import is_list
 from kmc.compiler.values.masks import Mask, all_members, has_number, only_number
 from kmc.compiler.values.packing import (
     Words,
@@ -21,10 +22,12 @@ from kmc.compiler.values.packing import (
     collection,
     combine,
     element,
+    is_joint,
     keep_words,
     keys_mask,
     lift,
     pack,
+    pack_joint,
 )
 from kmc.compiler.values.scope import Scope
 from kmc.compiler.values.value import (
@@ -58,7 +61,7 @@ from kmc.lang.types import (
     Type,
     UnionType,
 )
-from kmc.runtime.state_layout import WORD, Place, is_plain_key, key_count, layout_of
+from kmc.runtime.state_layout import WORD, Place, is_listed, is_plain_key, key_count, layout_of
 
 
 def words_as(low: Lowering, value: Value, declared: Type, node: Origin) -> Words:
@@ -68,20 +71,30 @@ def words_as(low: Lowering, value: Value, declared: Type, node: Origin) -> Words
     if isinstance(declared, SetType) and is_collection(value) and not _has_mask_for(value, declared):
         value = typed_set(low, value, declared, node)
     if isinstance(declared, UnionType):
+        if is_joint(value) and value.type != declared and any(map(_is_list_type, (value.type, declared))):
+            return pack_joint(low.code, value, declared, node, lambda item: words_as(low, item, declared, node))
         alternative = _written_as(value, declared)
         if alternative is not None:
             value = Packed(alternative, words_as(low, value, alternative, node))
     return pack(low.code, value, declared, node)
 
 
+def _is_list_type(declared: Type) -> bool:
+    """Return whether an alternative of a type is a set that is stored as a list."""
+    alternatives = declared.alternatives if isinstance(declared, UnionType) else ()
+    return any(isinstance(kind, SetType) and is_listed(kind) for kind in alternatives)
+
+
 def _has_mask_for(value: Value, declared: SetType) -> bool:
-    """Return whether a set is a mask that is packed as one of this type without going through its elements."""
+    """Return whether a set is in words that are packed as those of this type without going through its elements."""
     if isinstance(value, EmptySet):
         return True
     if not isinstance(value, Packed | Stored) or not isinstance(value.type, SetType | PairType):
         return False
     elements = value.type.element, declared.element
-    return value.type == declared or all(map(is_plain_key, elements))
+    return value.type == declared or (
+        all(map(is_plain_key, elements)) and not is_listed(declared) and not is_list(value)
+    )
 
 
 def _written_as(value: Value, declared: UnionType) -> Type | None:

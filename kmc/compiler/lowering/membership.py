@@ -7,7 +7,7 @@ from typing import TypeGuard
 
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Const, Expr, Let, Var
-from kmc.compiler.lowering.composite_sets import are_masks, is_sure_of
+from kmc.compiler.lowering.composite_sets import is_sure_of, share_words
 from kmc.compiler.lowering.context import Lowering
 from kmc.compiler.lowering.equality import equal
 from kmc.compiler.lowering.iteration import is_collection, materialize, range_length
@@ -21,6 +21,7 @@ from kmc.compiler.lowering.sequences import is_sequence
 from kmc.compiler.lowering.set_ranges import in_functions, in_sequences
 from kmc.compiler.values.code import Origin
 from kmc.compiler.values.keys import key_code, key_number, key_value
+from kmc.compiler.values.listed_sets import is_list
 from kmc.compiler.values.masks import Mask, all_members, has_number, is_empty, joined_masks, same_mask
 from kmc.compiler.values.packing import (
     alternatives,
@@ -31,6 +32,7 @@ from kmc.compiler.values.packing import (
     keep_words,
     keys_mask,
     pack,
+    value_words,
     words,
 )
 from kmc.compiler.values.scope import Scope
@@ -78,7 +80,7 @@ from kmc.lang.types import (
     UnionType,
     as_type,
 )
-from kmc.runtime.state_layout import MASK_MAX, WORD, is_plain_key, key_count
+from kmc.runtime.state_layout import WORD, is_listed, is_plain_key, key_count
 
 
 def _in_network(low: Lowering, item: Value, whole: Net, node: Origin) -> Expr:
@@ -116,6 +118,8 @@ def member(low: Lowering, item: Value, whole: Value, node: Origin) -> Expr:
         return x.ZERO
     if isinstance(whole, Python) and isinstance(whole.object, SymbolMeta):
         return _is_of(low, item, as_type(whole.object, ""))
+    if is_list(whole):
+        return _in_list(low, item, whole, node)
     if isinstance(whole, Packed | Stored) and isinstance(whole.type, SetType | PairType):
         if not _is_plain_key_of(item, whole.type.element):
             return _in_composite(low, item, words(whole), whole.type.element, node)
@@ -138,6 +142,21 @@ def member(low: Lowering, item: Value, whole: Value, node: Origin) -> Expr:
             return has_number(keys, code if len(keys) == 1 else low.code.keep(code))
         return _bit(low, item, keys, whole.type.key, node)
     return any_of(low, whole, lambda other: same(low, item, other, node), node)
+
+
+def _in_list(low: Lowering, item: Value, whole: Packed | Stored, node: Origin) -> Expr:
+    """1 if a value is a member of a set that is stored as a list."""
+    assert isinstance(whole.type, SetType)
+    kind = whole.type.element
+    item = materialize(low, item, node)
+    if not is_sure_of(low, item, kind, node):
+        return any_of(low, whole, lambda other: same(low, item, other, node), node)
+    wanted = keep_words(low.code, low.words_as(item, kind, node))
+
+    def is_wanted(other: Value) -> Expr:
+        return same_mask(wanted, value_words(other))
+
+    return any_of(low, whole, is_wanted, node)
 
 
 def _is_plain_key_of(item: Value, declared: Type) -> bool:
@@ -229,7 +248,7 @@ def subset(low: Lowering, operator: ast.cmpop, left: Value, right: Value, node: 
     declared = common_type(left, right)
     if isinstance(left, EmptySet) and isinstance(right, EmptySet):
         return Const(int(isinstance(operator, ast.LtE | ast.GtE)))
-    if not isinstance(declared, SetType) or not are_masks(left, right) or key_count(declared.element) > MASK_MAX:
+    if not isinstance(declared, SetType) or not share_words(left, right, declared) or is_listed(declared):
         if not is_collection(left) or not is_collection(right):
             low.code.refuse(node, "an order of values that are neither integers nor sets")
         return _lazy_order(low, operator, left, right, node)
@@ -265,7 +284,7 @@ def same(low: Lowering, left: Value, right: Value, node: Origin) -> Expr:
     if isinstance(left, Numbers) and isinstance(right, Numbers):
         return _same_ranges(low, left, right)
     for one, other in ((left, right), (right, left)):
-        if _is_union(one) and _is_written(other):
+        if _is_union(one) and (_is_written(other) or (is_collection(other) and common_type(one, other) is None)):
             return _same_alternative(low, one, other, node)
     if _is_map(left) and _is_map(right):
         return _same_maps(low, left, right, node)
@@ -357,10 +376,8 @@ def _same_tuples(low: Lowering, left: Several, right: Several, node: Origin) -> 
 
 
 def _comparable_masks(left: Value, right: Value) -> bool:
-    """Whether two sets have masks of one type, or are of kinds that have no element in common."""
-    declared = common_type(left, right)
-    wide = isinstance(declared, SetType) and key_count(declared.element) > MASK_MAX
-    return are_masks(left, right) and not wide and declared is not None
+    """Whether two sets have masks or lists of one type, or are of kinds that have no element in common."""
+    return share_words(left, right, common_type(left, right))
 
 
 def _is_map(value: Value) -> bool:

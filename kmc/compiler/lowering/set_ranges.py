@@ -15,6 +15,7 @@ from kmc.compiler.lowering.context import Body, Lowering
 from kmc.compiler.lowering.map_literals import as_listed, placed
 from kmc.compiler.values.code import Origin
 from kmc.compiler.values.keys import key_value
+from kmc.compiler.values.listed_sets import is_list
 from kmc.compiler.values.masks import all_members, has_number
 from kmc.compiler.values.packing import Words, array_head, element, keep_words, lift, pack, words
 from kmc.compiler.values.scope import Scope
@@ -58,7 +59,7 @@ def each_function(low: Lowering, whole: AllFunctions, body: Body, node: Origin) 
         return
     if not isinstance(whole.keys, Packed | Stored) or not isinstance(whole.keys.type, SetType):
         low.code.refuse(node, "all functions on these keys", "the keys are identifiers, pairs, enums or numbers")
-    if len(words(whole.keys)) > 1:
+    if len(words(whole.keys)) > 1 or is_list(whole.keys):
         low.code.refuse(node, f"all functions on keys of more than {WORD} possible values", "name the keys by a type")
     pool = _pool(low, whole.values, node)
     inner = whole.keys.type.element
@@ -150,7 +151,7 @@ def _pool(low: Lowering, elements: Value, node: Origin) -> _Pool | None:
 
     None for a collection that is empty in every state.
     """
-    if isinstance(elements, Packed | Stored) and isinstance(elements.type, SetType):
+    if isinstance(elements, Packed | Stored) and isinstance(elements.type, SetType) and not is_list(elements):
         inner = elements.type.element
         mask = tuple(low.code.keep(word, "values") for word in words(elements))
         count = key_count(inner)

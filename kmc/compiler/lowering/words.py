@@ -29,6 +29,7 @@ from kmc.compiler.lowering.membership import mixes_bools, same
 from kmc.compiler.lowering.network_operations import size
 from kmc.compiler.lowering.quantifiers import all_of, any_of
 from kmc.compiler.values.code import Origin
+from kmc.compiler.values.listed_sets import as_sequence, is_list
 from kmc.compiler.values.masks import first_missing, has_number, member_count
 from kmc.compiler.values.packing import (
     array_head,
@@ -196,7 +197,7 @@ def _member(low: Lowering, cls: Any, word: str, value: Value, node: Origin) -> V
     used = materialize(low, value, node)
     if isinstance(used, EmptySet):
         return Sym(cls, x.ZERO)
-    if not isinstance(used, Packed | Stored) or not isinstance(used.type, SetType | MapType):
+    if is_list(used) or not isinstance(used, Packed | Stored) or not isinstance(used.type, SetType | MapType):
         low.code.refuse(node, "a fresh member beside this")
     taken = words(used) if isinstance(used.type, SetType) else keys_mask(used)
     some, first = first_missing(low.code, taken, count)
@@ -279,6 +280,8 @@ def length(low: Lowering, value: Value, node: Origin) -> Num:
         match value.type:
             case SeqType(_, capacity):
                 return Num(array_head(value), 0, capacity)
+            case SetType() if is_list(value):
+                return length(low, as_sequence(value), node)
             case SetType() | PairType():
                 mask = words(value)
                 return Num(member_count(mask), 0, WORD * len(mask))

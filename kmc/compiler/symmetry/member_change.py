@@ -15,9 +15,11 @@ from typing import Any, assert_never
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Const, Expr, Let, Var
 from kmc.compiler.values.code import Code
+from kmc.compiler.values.listed_sets import as_sequence, member_at
 from kmc.compiler.values.masks import each_number, put_number
 from kmc.compiler.values.packing import (
     Words,
+    array_head,
     array_of,
     combine,
     element,
@@ -43,7 +45,7 @@ from kmc.lang.types import (
     Type,
     UnionType,
 )
-from kmc.runtime.state_layout import Place, key_count, layout_of, record_layout, scalar_count, union_layout
+from kmc.runtime.state_layout import Place, is_listed, key_count, layout_of, record_layout, scalar_count, union_layout
 
 MEMBER_BITS = 4
 """The bits of the index of a member: a permuted class has 16 members at most."""
@@ -95,6 +97,10 @@ class MemberChange(ABC):
         """The mask that replaces the mask of a set, or of the keys of a partial map, with elements of this type."""
 
     @abstractmethod
+    def listed(self, words: Words, declared: SetType) -> Words:
+        """The words that replace those of a set that is stored as a list, whose members are or contain members."""
+
+    @abstractmethod
     def keyed_by_many(self, declared: MapType, words: Words) -> Words:
         """The words that replace those of a partial map with a mask of several words, whose keys contain members."""
 
@@ -113,6 +119,8 @@ class MemberChange(ABC):
         match declared:
             case IdentType(cls):
                 return (self.member(cls, words[0]),)
+            case SetType() if is_listed(declared):
+                return self.listed(keep_words(self.code, words), declared)
             case SetType(element) | PairType(element):
                 return self.mask(words, element)
             case RecordType(cls) if len(cls.shapes) == 1:
@@ -125,6 +133,16 @@ class MemberChange(ABC):
                 return self._map(words, declared)
             case _:
                 raise AssertionError(declared)  # no type without a layout lies in a row
+
+    def each_listed(self, words: Words, declared: SetType, then: Callable[[Words], None]) -> None:
+        """Emit a loop in which `then` is called with each member of a set that is stored as a list, changed."""
+        members = as_sequence(Packed(declared, words))
+
+        def one(index: Expr) -> None:
+            item = keep_words(self.code, value_words(member_at(members, index)))
+            then(keep_words(self.code, self.changed(item, declared.element)))
+
+        self.code.count_up(x.ZERO, self.code.keep(array_head(members), "len"), one, "member")
 
     def moved(self, declared: MapType, words: Words, number: Callable[[Expr], Expr]) -> Words:
         """A partial map with its values changed, each under another key, given by numbers; made in a loop over them."""

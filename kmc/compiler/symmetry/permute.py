@@ -16,10 +16,11 @@ from kmc.compiler.ir.nodes import Const, Expr, Let, Var
 from kmc.compiler.symmetry.member_change import MEMBER_BITS, MemberChange, mentions
 from kmc.compiler.values.code import Code
 from kmc.compiler.values.keys import key_code, key_value
+from kmc.compiler.values.listed_sets import ListMaker
 from kmc.compiler.values.masks import each_number, put_number
 from kmc.compiler.values.packing import Words, array_of, combine, keep_words, value_words
 from kmc.compiler.values.value import Packed
-from kmc.lang.types import IdentType, MapType, PairType, Type
+from kmc.lang.types import IdentType, MapType, PairType, SetType, Type
 from kmc.runtime.state_layout import Place, key_count
 
 Tables = Mapping[Any, Expr]
@@ -52,6 +53,12 @@ class Permutation(MemberChange):
         if len(mask) > 1:
             return self._moved_numbers(keep_words(self.code, mask), kind)
         return (_moved_bits(mask[0], _image_numbers(self.code, kind, self._tables)),)
+
+    def listed(self, words: Words, declared: SetType) -> Words:
+        """The set of the images, which are in another order, and as many."""
+        made = ListMaker(self.code, declared, None)
+        self.each_listed(words, declared, made.insert)
+        return made.made().words
 
     def _moved_numbers(self, mask: Words, element: Type) -> Words:
         """The set of the images, made in a loop over the members: code for each possible one would be too long."""

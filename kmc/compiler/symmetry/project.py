@@ -27,9 +27,11 @@ from kmc.runtime.state_layout import (
     WORD,
     Place,
     bits_for,
+    is_listed,
     is_plain_key,
     key_count,
     layout_of,
+    list_type,
     record_layout,
     scalar_count,
     union_layout,
@@ -69,6 +71,15 @@ class Projection(MemberChange):
             return (total, *(x.ZERO,) * (len(mask) - 1))
         return (_projected_mask(self.code, mask[0], kind, self._distinguished),)
 
+    def listed(self, words: Words, declared: SetType) -> Words:
+        """The sum of the digests of the members."""
+        code, layout = self.code, layout_of(declared)
+        total = code.fresh("digests")
+        code.emit(Let(total, x.ZERO))
+        self.each_listed(words, declared, lambda item: code.emit(Let(total, x.add(Var(total), digest(code, item)))))
+        cut = x.binary("and", Var(total), x.low_mask(layout.bits)) if layout.bits < WORD else Var(total)
+        return (cut, *(x.ZERO,) * (len(words) - 1))
+
     def keyed_by_many(self, declared: MapType, words: Words) -> Words:
         """The sum of the digests of the keys and their values."""
         code, whole = self.code, Packed(declared, words)
@@ -101,6 +112,8 @@ def unmoved_bits(declared: Type, classes: Distinguished) -> tuple[int, ...]:
                 put(place, cls.shapes[0].fields[name])
         case UnionType() | RecordType() if not union_layout(declared).coded:
             masks[0] = (1 << union_layout(declared).tag_bits) - 1
+        case SetType() if is_listed(declared):
+            masks[0] = (1 << array_of(list_type(declared)).head_bits) - 1
         case SeqType(element, capacity):
             array = array_of(declared)
             masks[0] = (1 << array.head_bits) - 1

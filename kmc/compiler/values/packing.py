@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TypeGuard
 
 from kmc.compiler.ir import build as x
@@ -44,6 +44,7 @@ from kmc.runtime.state_layout import (
     Place,
     array_layout,
     bits_for,
+    is_listed,
     is_scalar,
     key_count,
     layout_of,
@@ -223,7 +224,7 @@ def element(value: Packed | Stored, index: Expr) -> Value:
     if isinstance(value, Stored):
         return _stored_element(value, array, kind, index)
     if array.head_words > 1:
-        return lift(kind, _halved(index, [value_words(part(value, array.place(at), kind)) for at in range(count)]))
+        return lift(kind, halved(index, [value_words(part(value, array.place(at), kind)) for at in range(count)]))
     chosen = value_words(part(value, array.place(0), kind))
     for position in range(1, count):
         other = value_words(part(value, array.place(position), kind))
@@ -232,12 +233,12 @@ def element(value: Packed | Stored, index: Expr) -> Value:
     return lift(kind, chosen)
 
 
-def _halved(index: Expr, options: list[Words]) -> Words:
+def halved(index: Expr, options: list[Words]) -> Words:
     """The option with this index, chosen by its bits: of many options the expression is not deep."""
     if len(options) == 1:
         return options[0]
     bit = (len(options) - 1).bit_length() - 1
-    lower, upper = _halved(index, options[: 1 << bit]), _halved(index, options[1 << bit :])
+    lower, upper = halved(index, options[: 1 << bit]), halved(index, options[1 << bit :])
     return tuple(x.select(x.extract(index, bit, 1), new, old) for new, old in zip(upper, lower, strict=True))
 
 
@@ -304,6 +305,8 @@ def pack(code: Code, value: Value, declared: Type, node: Origin) -> Words:
             if isinstance(value, EmptySet) and isinstance(declared, SetType):
                 return no_members(declared)
             if isinstance(value, (Packed, Stored)) and isinstance(value.type, SetType | PairType):
+                if any(isinstance(kind, SetType) and is_listed(kind) for kind in (value.type, declared)):
+                    code.refuse(node, f"{describe(value.type)} as {describe(declared)}", "store both as one type")
                 return converted_mask(code, words(value), value.type, declared, node)
         case SeqType():
             return _pack_seq(code, value, declared, node)
@@ -350,8 +353,8 @@ def pack_union(code: Code, value: Value, declared: UnionType | RecordType, node:
         if not union.optional:
             code.refuse(node, f"None as {describe(declared)}")
         return (x.ZERO,) * union.layout.words
-    if isinstance(value, (Packed, Stored)) and _is_joint(value.type):
-        return _pack_joint(code, value, declared, node)
+    if is_joint(value):
+        return pack_joint(code, value, declared, node, lambda item: pack_union(code, item, declared, node))
     before = int(union.optional)
     for ordinal, alternative in enumerate(union.alternatives):
         if is_alternative(value, alternative):
@@ -368,12 +371,20 @@ def pack_union(code: Code, value: Value, declared: UnionType | RecordType, node:
     code.refuse(node, f"this value as {describe(declared)}")
 
 
-def _is_joint(declared: Type) -> bool:
-    return isinstance(declared, UnionType) or (isinstance(declared, RecordType) and len(declared.cls.shapes) > 1)
+def is_joint(value: Value) -> TypeGuard[Packed | Stored]:
+    """Return whether a value is of a union, or of a record type with several shapes."""
+    kind = value.type if isinstance(value, (Packed, Stored)) else None
+    return isinstance(kind, UnionType) or (isinstance(kind, RecordType) and len(kind.cls.shapes) > 1)
 
 
-def _pack_joint(code: Code, value: Packed | Stored, declared: UnionType | RecordType, node: Origin) -> Words:
-    """The words of a value of one union as a value of another, alternative by alternative."""
+def pack_joint(
+    code: Code,
+    value: Packed | Stored,
+    declared: UnionType | RecordType,
+    node: Origin,
+    pack_one: Callable[[Value], Words],
+) -> Words:
+    """The words of a value of one union as a value of another; `pack_one` gives those of an alternative."""
     assert isinstance(value.type, UnionType | RecordType)
     if value.type == declared:
         return words(value)
@@ -386,8 +397,7 @@ def _pack_joint(code: Code, value: Packed | Stored, declared: UnionType | Record
         if any(is_alternative(item, other) for other in target.alternatives):
 
             def convert(item: Value = item) -> None:
-                packed = pack_union(code, item, declared, node)
-                code.emit(*(Let(name, word) for name, word in zip(names, packed, strict=True)))
+                code.emit(*(Let(name, word) for name, word in zip(names, pack_one(item), strict=True)))
 
             code.branch(here, code.capture(convert))
         else:

@@ -33,7 +33,7 @@ from kmc.lang.types import (
     Type,
     UnionType,
 )
-from kmc.runtime.state_layout import expanded, is_plain_key
+from kmc.runtime.state_layout import expanded, is_listed, is_plain_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +129,10 @@ def joined_type(first: Type, second: Type) -> Type | None:
             return FreeMap(keys, values, first.total and second.total and first.key == second.key)
         case ((SetType(one) | PairType(one)), (SetType(other) | PairType(other))):
             members = joined_type(one, other)
-            # A mask of other elements than scalars and pairs is not moved to other numbers.
-            return SetType(members) if members is not None and is_plain_key(members) else None
+            # A mask of other elements than scalars and pairs is not moved to other numbers, and no list is made of it.
+            if members is None or not is_plain_key(members) or is_listed(SetType(members)):
+                return None
+            return SetType(members)
         case (RecordType() | UnionType(), _) | (_, RecordType() | UnionType()):
             return joined_union(first, second)
         case _ if is_collection_type(first) != is_collection_type(second):

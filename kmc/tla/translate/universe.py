@@ -1,10 +1,11 @@
 """Universes: how many values a declared shape has, and the bounds of the numbers in it.
 
-Compiled code keeps a set as a bit for each possible element, fastest in one word, and a function on records as one
-entry for each possible key, so the number of these decides what a place of the spec can be. A bound that was seen in
-all states of the model is exact. Every other one is a guess: it is rounded up to whole bits, with one bit more, and
-`widening` more where a run found that the guess was too small. Where only the bounds that were seen leave few enough
-elements, these are declared; a value beyond them ends a search, which starts again with wider types.
+Compiled code keeps a set as a bit for each possible element, fastest in one word, or as a list of its members if these
+are too many, and a function on records as one entry for each possible key, so the number of these decides what a place
+of the spec can be. A bound that was seen in all states of the model is exact. Every other one is a guess: it is rounded
+up to whole bits, with one bit more, and `widening` more where a run found that the guess was too small. Where only the
+bounds that were seen leave few enough elements, these are declared; a value beyond them ends a search, which starts
+again with wider types.
 """
 
 from __future__ import annotations
@@ -31,10 +32,14 @@ ELEMENTS_MAX = 64
 """The number of possible elements of a set that compiled code stores in a word, and of keys of a partial map."""
 
 STORED_MAX = 1024
-"""The number of possible elements of a set that compiled code stores in several words, and of keys of a partial map."""
+"""The number of possible elements of a set that compiled code stores in several words, and of keys of a partial map.
+
+It stores a set of more possible elements as a list.
+"""
 
 _MANY = 1 << 62
 _TIGHT_WIDENINGS_MAX = 4
+_MASK_WIDENINGS_MAX = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +94,17 @@ class Universe:
         return any(least <= limit < most for limit in (ELEMENTS_MAX, STORED_MAX))
 
     def numbers(self, shape: NumberShape, *, is_tight: bool) -> tuple[int, int]:
-        """Return the bounds of the numbers in a stored set: as many as a word has bits, if these hold all that were
-        seen.
+        """Return the bounds of the numbers in a stored set.
+
+        These are as many as a word or a mask has bits, if that holds all that were seen and did not turn out too few.
         """
         least, greatest = self.bounds.tight(shape) if is_tight else self.bounds.of(shape)
-        is_first = self.bounds.widening == 0 and self.count(shape, is_tight=True) <= ELEMENTS_MAX
-        return least, min(greatest, least + (ELEMENTS_MAX if is_first else STORED_MAX) - 1)
+        seen = self.count(shape, is_tight=True)
+        limits = [(ELEMENTS_MAX, 0), (STORED_MAX, _MASK_WIDENINGS_MAX)]
+        for limit, widenings in limits:
+            if seen <= limit and self.bounds.widening <= widenings:
+                return least, min(greatest, least + limit - 1)
+        return least, greatest
 
     def count(self, shape: Shape, *, is_tight: bool) -> int:
         """Return the number of values of a shape, up to some large number."""

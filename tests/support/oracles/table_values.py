@@ -22,6 +22,8 @@ from kmc.lang.types import (
     UnionType,
     shapes_of,
 )
+from kmc.runtime.codec import value_words
+from kmc.runtime.state_layout import is_listed
 
 
 def row_of_state(state: Any, state_class: RecordMeta) -> dict[str, Any]:
@@ -36,6 +38,8 @@ def plain(value: Any, declared: Type) -> Any:
             return value
         case EnumType() | IdentType():
             return value.title
+        case SetType(element) if is_listed(declared):
+            return [plain(one, element) for one in sorted(value, key=lambda one: value_words(one, element)[::-1])]
         case SetType(element):
             return [plain(one, element) for one in members(element) if one in value]
         case PairType(element):
