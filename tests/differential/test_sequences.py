@@ -180,3 +180,26 @@ def step(st):
 """
     model = model_of(tmp_path, source, "CONSTANT Seat = {a, b}")
     assert list(differences(kernels_in_python(model), level_states(model, Limits(), at_most=30))) == []
+
+
+@pytest.mark.parametrize("change", ["xs=[x for x in st.xs if x != st.xs.at(st.n)]", "n=1 if st.n in {} else 0"])
+def test_a_collection_without_elements_is_evaluated(change: str, tmp_path: Path) -> None:
+    """No element of the first is ever equal to what has no place; the second has no type of keys."""
+    source = f"""
+class State(Record):
+    n: Int(0, 2)
+    xs: Seq[Int(1, 1), 1]
+
+
+@spec.init
+def init():
+    for n in range(3):
+        yield State(n=n, xs=[1])
+
+
+@spec.action
+def step(st):
+    yield st.set({change})
+"""
+    model = model_of(tmp_path, source)
+    assert list(differences(kernels_in_python(model), level_states(model, Limits(), at_most=3))) == []

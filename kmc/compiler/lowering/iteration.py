@@ -89,6 +89,8 @@ def each(low: Lowering, whole: Value, body: Body, node: Origin, unroll: int = UN
             low.repeated(_MESSAGES_MAX, lambda: each_message(low, whole, body, node))
         case SetOp() | Chosen() | Picked() | Generator():
             each_lazy(low, whole, body, node)
+        case MapItems(items=()) | EmptySet():
+            pass
         case MapItems() | MapLiteral():
             each(low, as_map(low, whole, node), body, node, unroll)
         case Subsets(inner):
@@ -104,8 +106,6 @@ def each(low: Lowering, whole: Value, body: Body, node: Origin, unroll: int = UN
             _entries(low, owner, kind, body, node)
         case MapUpdate(declared):
             each(low, whole.base, body, node, unroll)
-        case EmptySet():
-            pass
         case Packed(declared) | Stored(declared):
             _each_of(low, whole, declared, body, node, unroll)
         case _:

@@ -212,6 +212,7 @@ def as_list(low: Lowering, node: ast.ListComp, scope: Scope) -> Value:
     low.capture_only(lambda: low.each(written, look, node))
     kind = type_of_all(items, joins_symbols=True)
     if not items:
+        low.each(written, lambda _: None, node)  # its conditions may fail, though none of them holds
         return SeqLiteral(())
     if kind is None or most[0] > ITEMS_MAX:
         low.code.refuse(
