@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import pairwise, takewhile
+
+from kmc.errors import Span
 from kmc.tla.resolved.nodes import ConjunctionExpr, Expression
 from kmc.tla.shapes.refusal import refusal
 from kmc.tla.translate.actions import ActionWriter
@@ -49,3 +52,40 @@ def write_initial(t: Translation, conditions: tuple[Expression, ...], depth: int
     finally:
         t.reading, t.assigned = StateReading.STATE, {}
     return writer.lines
+
+
+def with_yields(lines: list[WrittenLine], place: Span, depth: int = 1) -> list[WrittenLine]:
+    """Return an action whose loops, and the action itself, have a `yield` each, and that still stops where it did."""
+    if not _yields(lines):
+        return _without_steps(lines, place) or _no_steps(depth, place)
+    kept: list[WrittenLine] = []
+    index = 0
+    while index < len(lines):
+        line = lines[index]
+        index += 1
+        kept.append(line)
+        if line.text.startswith("for "):
+            block = list(takewhile(lambda inner: inner.depth > line.depth, lines[index:]))  # noqa: B023
+            kept.extend(with_yields(block, place, line.depth + 1))
+            index += len(block)
+    return kept
+
+
+def _yields(lines: list[WrittenLine]) -> bool:
+    return any(line.text.startswith("yield") for line in lines)
+
+
+def _without_steps(lines: list[WrittenLine], place: Span) -> list[WrittenLine]:
+    """Return a block that has no step, with a loop of no steps at the end of each block in it."""
+    kept: list[WrittenLine] = []
+    for line, after in pairwise([*lines, WrittenLine(0, "", place)]):
+        depth = line.depth - line.text.startswith("return ") + line.text.endswith(":")
+        if line.text != "pass":
+            kept.append(line)
+        if after.depth < depth or line.text == "pass":
+            kept.extend(_no_steps(depth, place))
+    return kept
+
+
+def _no_steps(depth: int, place: Span) -> list[WrittenLine]:
+    return [WrittenLine(depth, "for _ in range(0):", place), WrittenLine(depth + 1, "yield st", place)]

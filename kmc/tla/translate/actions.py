@@ -285,7 +285,7 @@ class ActionWriter:
         with self.t.narrowed(found):
             if test == "True":
                 return rest(assigned, depth)
-            if test == "False":
+            if test == "False" and not self._is_initial:
                 return self._write(depth, "pass", node.place)
             self._write(depth, f"if {test}:", node.place)
             rest(assigned, depth + 1)
@@ -313,8 +313,7 @@ class ActionWriter:
         before = len(self.lines)
         try:
             for index, value in values.items():
-                code = self.t.value(value.expression, value.scope, self.t.shapes[index])
-                assigned = self.t.assigned = {**assigned, index: self._kept(index, code, node, depth)}
+                assigned = self.t.assigned = {**assigned, index: self._kept(index, value, node.place, depth)}
         except SpecError:
             del self.lines[before:]  # the value of a branch may have a translation that the value of IF has not
             return None
@@ -444,9 +443,7 @@ class ActionWriter:
         if index is None or index in assigned:
             return self._guard(node, scope, assigned, depth, rest)
         if node.operator == "=":
-            code = self.t.value(right, scope, self.t.shapes[index])
-            self._assign(index, code, node, assigned, depth, rest)
-            return None
+            return rest({**assigned, index: self._kept(index, Delayed(right, scope), node.place, depth)}, depth)
         name, want = self.t.model.variables[index], self.t.shapes[index]
         chosen = choose(self.t, right, scope, name, want, is_statement=True)
         if chosen is None:
@@ -456,20 +453,20 @@ class ActionWriter:
             depth += 1
         binding = NameBinding("chosen", node.place)
         read = BoundExpr(place=node.place, binding=binding)
-        code = self.t.value(read, TranslationScope().bind(((binding, chosen.entry),)), self.t.shapes[index])
-        self._assign(index, code, node, assigned, depth, rest)
+        value = Delayed(read, TranslationScope().bind(((binding, chosen.entry),)))
+        rest({**assigned, index: self._kept(index, value, node.place, depth)}, depth)
 
-    def _assign(
-        self, index: int, code: TypedSource, node: Expression, assigned: Assigned, depth: int, rest: Continue
-    ) -> None:
-        rest({**assigned, index: self._kept(index, code, node, depth)}, depth)
+    def _kept(self, index: int, value: Delayed, place: Span, depth: int) -> TypedSource:
+        """Return the value of a variable: a local, unless the value is short and no state lacks it.
 
-    def _kept(self, index: int, code: TypedSource, node: Expression, depth: int) -> TypedSource:
-        """Return the value of a variable: a local, unless the value is short."""
+        TLC evaluates a value where it is assigned, and stops there even if a later conjunct is FALSE.
+        """
+        code = self.t.value(value.expression, value.scope, self.t.shapes[index])
         shape = self.t.grow(index, code.shape)
-        if len(code.source) > _INLINE_MAX or " for " in code.source:
+        is_short = len(code.source) <= _INLINE_MAX and " for " not in code.source
+        if not is_short or not is_total(self.t, expression_of(value), value.scope, trusts_guards=False):
             local = self.t.names.fresh(self.t.model.variables[index])
-            self._write(depth, f"{local} = {code.source}", node.place)
+            self._write(depth, f"{local} = {code.source}", place)
             code = TypedSource(local, code.shape, code.is_network)
         is_network = self.t.unchanged(index).is_network
         return TypedSource(code.source, join(shape, code.shape), is_network)

@@ -27,7 +27,7 @@ from kmc.tla.shapes.as_sequences import with_sequences
 from kmc.tla.shapes.observation import Observation
 from kmc.tla.shapes.refusal import refusal
 from kmc.tla.shapes.shape import NOTHING, RecordTable, SetShape, check_nesting, join_all
-from kmc.tla.translate.action_bodies import write_action, write_initial
+from kmc.tla.translate.action_bodies import with_yields, write_action, write_initial
 from kmc.tla.translate.decomposition import NamedAction, decomposed
 from kmc.tla.translate.deep_loops import refuse_deep_loops
 from kmc.tla.translate.expressions import HANDLERS
@@ -274,28 +274,10 @@ def _action(t: Translation, action: NamedAction, taken: list[str]) -> SpecFuncti
     t.restart_locals(action.last_local)
     place = action.body.place
     loops = [WrittenLine(depth, f"{clause.text}:", place) for depth, clause in enumerate(action.clauses, start=1)]
-    body = [*loops, *write_action(t, action.body, action.scope, 1 + len(loops))]
-    if not any(line.text.startswith("yield") for line in body):
-        body = _without_steps(body, place)
+    body = with_yields([*loops, *write_action(t, action.body, action.scope, 1 + len(loops))], place)
     refuse_deep_loops(body)
     signature = "".join(f", {parameter}: {annotation}" for parameter, annotation in action.parameters)
     return SpecFunction("action", name, action.original, signature, body, place, action.comment)
-
-
-def _without_steps(lines: list[WrittenLine], place: Span) -> list[WrittenLine]:
-    """Return an action that has no step, and still stops where its body does; each loop needs a `yield`."""
-    kept: list[WrittenLine] = []
-    for line in reversed(lines):
-        is_outer = bool(kept) and kept[-1].depth > line.depth
-        if line.text.startswith("assert"):
-            kept.extend(reversed([line, *_no_steps(line.depth, place)]))
-        elif is_outer or (kept and kept[-1].depth == line.depth and " = " in line.text):
-            kept.append(line)
-    return kept[::-1] or _no_steps(1, place)
-
-
-def _no_steps(depth: int, place: Span) -> list[WrittenLine]:
-    return [WrittenLine(depth, "for _ in range(0):", place), WrittenLine(depth + 1, "yield st", place)]
 
 
 def _body(definition: OperatorDefinition) -> Expression:

@@ -23,6 +23,17 @@ LINES = {
     "a tuple without UNCHANGED": (r"x' = z /\ <<y>>", Verdict.ERROR),
     "a variable without a value": (r"x' = z", Verdict.ERROR),
     "Assert that fails": (r'Assert(z < 2, "large") /\ x > 5 /\ UNCHANGED <<x, y>>', Verdict.ASSERTION),
+    "a value before a test that is false": (r"x > 2 /\ x' = (CASE z = 0 -> 1) /\ x > 5 /\ UNCHANGED y", Verdict.ERROR),
+    "a value before FALSE": (r"x > 2 /\ x' = (CASE z = 0 -> 1) /\ FALSE /\ UNCHANGED y", Verdict.ERROR),
+    "a test before FALSE": (r"x > 2 /\ (CASE z = 0 -> 1) = 1 /\ FALSE /\ UNCHANGED <<x, y>>", Verdict.ERROR),
+    "a value of a branch": (
+        r"x > 2 /\ (IF z > 1 THEN x' = (CASE z = 0 -> 1) ELSE x' = 1) /\ x > 5 /\ UNCHANGED y",
+        Verdict.ERROR,
+    ),
+    "a loop without a step": (
+        r"\E i \in 1..2 : (i = z /\ UNCHANGED <<x, y>>) \/ \E j \in 1..2 : (j > z /\ FALSE /\ UNCHANGED <<x, y>>)",
+        Verdict.DEADLOCK,
+    ),
     "no step at all": (r"x' = z /\ y' = z /\ FALSE", Verdict.DEADLOCK),
 }
 
