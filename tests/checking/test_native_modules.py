@@ -422,3 +422,18 @@ def test_a_set_of_numbers_far_apart_is_stored(tmp_path: Path) -> None:
     )
     path.with_suffix(".cfg").write_text("INIT Init\nNEXT Next\nCHECK_DEADLOCK FALSE\n")
     assert figures(checked(path, "Far", threads=1)) == figures(checked(path, "Far", Engine.PYTHON))
+
+
+def test_a_value_that_is_only_compared_may_be_outside_of_the_type_of_a_variable(tmp_path: Path) -> None:
+    path = tmp_path / "Compares.tla"
+    path.write_text(
+        "---- MODULE Compares ----\nEXTENDS Naturals, Sequences\nVARIABLES n, queue\n"
+        "Init == n \\in {0, 3} /\\ queue = <<>>\n"
+        "Next == queue' = <<1>> /\\ (queue' = Append(queue, n + 1)) /\\ UNCHANGED n\n====\n"
+    )
+    path.with_suffix(".cfg").write_text("INIT Init\nNEXT Next\nCHECK_DEADLOCK FALSE\n")
+    notes: list[str] = []
+    outcome = checked(path, "Compares", note=notes.append)
+    assert figures(outcome) == figures(checked(path, "Compares", Engine.PYTHON))
+    assert len(notes) == 1
+    assert notes[0].endswith("the search starts again with wider types.")

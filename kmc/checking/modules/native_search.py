@@ -31,7 +31,7 @@ from kmc.checking.modules.native_translation import (
     translation_key,
 )
 from kmc.checking.modules.native_violation import NotInModule, not_in_module, violation_in_module
-from kmc.errors import EvaluationError, Span, SpecError
+from kmc.errors import EvaluationError, InternalError, Span, SpecError
 from kmc.frontend.model import Model
 from kmc.invariants.kinds import KINDS, Role
 from kmc.memory_limit import refuse_low_limit
@@ -43,6 +43,9 @@ from kmc.tla.translate.translator import model_place
 
 EXTENT = ObservedExtent()
 _BITS_MAX = 10
+_BEYOND_TYPES = "KMC921"
+"""The code of a check that only compiled code has: a value that no state keeps, such as one that is compared, may be
+outside of the type of a variable."""
 _STATES_MAX = 100_000
 
 
@@ -151,6 +154,10 @@ class NativeModuleSearch:
             raise _refused(error, translation, model_place(self.module.program.model)) from error
         except EvaluationError as error:
             raise self._in_words_of_module(error, translation) from error
+        except InternalError as error:
+            if error.code != _BEYOND_TYPES:
+                raise
+            raise NotInModule(error, ()) from error
         return self._in_module(result, translation)
 
     def _explain_late_error(self, model: Model, translation: NativeTranslation) -> None:
