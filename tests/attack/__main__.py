@@ -19,6 +19,7 @@ from attack.inputs import attack_inputs
 from attack.kills import attack_kills
 from attack.kmc_runs import INTERRUPTED
 from attack.known_cases import KNOWN
+from attack.modules_part import attack_modules
 from attack.specs_part import attack_known, attack_specs
 
 Part = Callable[[int, Callable[[int], None], Path | None], list[str]]
@@ -26,6 +27,7 @@ Part = Callable[[int, Callable[[int], None], Path | None], list[str]]
 PARTS: dict[str, tuple[Part, int]] = {
     "known": (attack_known, 1),
     "specs": (attack_specs, 12),
+    "modules": (attack_modules, 6),
     "kills": (attack_kills, 3),
     "damage": (attack_damage, 2),
     "inputs": (attack_inputs, 3),
@@ -47,7 +49,7 @@ TOLD_SECONDS = 30
 )
 @click.option("--keep", type=click.Path(path_type=Path), default=Path("build/attack"), show_default=True)
 def main(minutes: float, seed: int | None, only: str, count: int | None, jobs: int, keep: Path) -> None:
-    """Attack kmc: drawn specs beside a brute force, kills, damaged files, hostile inputs.
+    """Attack kmc: drawn specs beside a brute force, TLA+ modules in three ways, kills, damaged files, hostile inputs.
 
     Each failure is printed with the command that repeats it, and a repro is written below --keep. Exit status 1 if
     anything failed.

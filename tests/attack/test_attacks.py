@@ -9,15 +9,18 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from support.modules.protocol_modules import protocol_module
 
 from attack import __main__ as command
 from attack import damage, inputs, kills
 from attack.checks import WAYS, SpecChecks
 from attack.drawn_spec import Action, Claim, DrawnSpec, Temporal
 from attack.kmc_runs import Run, run_here
+from attack.modules_part import attack_modules
 from attack.specs_part import keep
 from kmc.reference import search
 from kmc.reference.temporal import verdicts as temporal
+from kmc.tla.translate.joined_branches import _Joiner
 
 INTERPRETER = WAYS[0]
 N = ("field", ("var", "st"), "n")
@@ -68,6 +71,18 @@ def test_a_failing_spec_is_kept_without_what_does_not_matter(tmp_path: Path, mon
     assert "Step0" in source
     assert not {"Inv0", "goal0"} & set(source.replace("(", " ").split())
     assert found.what in (tmp_path / "kept" / "difference.txt").read_text()
+
+
+@pytest.mark.slow
+def test_a_module_that_is_translated_wrongly_is_kept_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    joined = _Joiner._joined
+    monkeypatch.setattr(_Joiner, "_joined", lambda self, node, scope, values: joined(self, node, scope, values[::-1]))
+    counts: list[int] = []
+    assert attack_modules(36, counts.append, tmp_path / "kept")
+    assert counts == [3]
+    kept = (tmp_path / "kept" / "Protocol.tla").read_text()
+    assert kept.count("\n") < protocol_module(36).module.count("\n") - 8
+    assert (tmp_path / "kept" / "difference.txt").read_text()
 
 
 def answering(status: int, out: str) -> Callable[..., Run]:

@@ -43,7 +43,7 @@ from kmc.tla.translate.translator import model_place
 
 EXTENT = ObservedExtent()
 _BITS_MAX = 10
-_BEYOND_TYPES = "KMC921"
+_BEYOND_TYPES = frozenset(("KMC921",))
 """The code of a check that only compiled code has: a value that no state keeps, such as one that is compared, may be
 outside of the type of a variable."""
 _STATES_MAX = 100_000
@@ -155,7 +155,7 @@ class NativeModuleSearch:
         except EvaluationError as error:
             raise self._in_words_of_module(error, translation) from error
         except InternalError as error:
-            if error.code != _BEYOND_TYPES:
+            if error.code not in _BEYOND_TYPES:
                 raise
             raise NotInModule(error, ()) from error
         return self._in_module(result, translation)

@@ -65,10 +65,14 @@ def with_yields(lines: list[WrittenLine], place: Span, depth: int = 1) -> list[W
         index += 1
         kept.append(line)
         if line.text.startswith("for "):
-            block = list(takewhile(lambda inner: inner.depth > line.depth, lines[index:]))  # noqa: B023
+            block = _block(lines[index:], line.depth)
             kept.extend(with_yields(block, place, line.depth + 1))
             index += len(block)
     return kept
+
+
+def _block(lines: list[WrittenLine], depth: int) -> list[WrittenLine]:
+    return list(takewhile(lambda inner: inner.depth > depth, lines))
 
 
 def _yields(lines: list[WrittenLine]) -> bool:

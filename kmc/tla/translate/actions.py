@@ -368,7 +368,7 @@ class ActionWriter:
     ) -> None:
         inside = clauses_of(self.t, node.ranges, scope)
         if inside is None:
-            return
+            return self._write(depth, "pass", node.place)
         for clause in inside[1]:
             self._write(depth, f"{clause.text}:", node.place)
             depth += 1
@@ -447,7 +447,7 @@ class ActionWriter:
         name, want = self.t.model.variables[index], self.t.shapes[index]
         chosen = choose(self.t, right, scope, name, want, is_statement=True)
         if chosen is None:
-            return None
+            return self._write(depth, "pass", node.place)
         for clause in chosen.clauses:
             self._write(depth, f"{clause.text}:", node.place)
             depth += 1

@@ -144,10 +144,11 @@ def constructor(t: Translation, node: FunctionConstructorExpr, scope: Translatio
 def _domain(t: Translation, written: Argument, scope: TranslationScope) -> frozenset[object] | None:
     """Return the domain of a function if it is always the same: a constant, or that of another such function."""
     node, inner = head(written, scope)
-    if isinstance(node, BuiltinExpr) and node.operator == "DOMAIN":
+    listed = t.listed(node, inner)
+    if listed is None and isinstance(node, BuiltinExpr) and node.operator == "DOMAIN":
         other = t.value(node.arguments[0], inner).shape
         return other.domain if isinstance(other, MapShape) else None
-    return t.listed(node, inner)
+    return listed
 
 
 def _is_like_a_sequence(t: Translation, bound: BoundRange, scope: TranslationScope, want: Shape) -> bool:

@@ -34,6 +34,11 @@ LINES = {
         r"\E i \in 1..2 : (i = z /\ UNCHANGED <<x, y>>) \/ \E j \in 1..2 : (j > z /\ FALSE /\ UNCHANGED <<x, y>>)",
         Verdict.DEADLOCK,
     ),
+    "no element behind a test": (r"z > 9 /\ \E i \in {} : x' = i /\ UNCHANGED y", Verdict.DEADLOCK),
+    "a value of no element behind a test": (
+        r"\E i \in 1..2 : (i = z /\ UNCHANGED <<x, y>>) \/ (i > z /\ x' \in {} /\ UNCHANGED y)",
+        Verdict.DEADLOCK,
+    ),
     "no step at all": (r"x' = z /\ y' = z /\ FALSE", Verdict.DEADLOCK),
 }
 
