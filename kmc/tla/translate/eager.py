@@ -1,10 +1,13 @@
-r"""Expressions that TLC evaluates whole before it uses a part of them: the filter of a set that it lists.
+r"""Expressions that TLC evaluates whole before it uses a part of them: the filter of a set, a record, `{a, b}`.
 
 `any(... for j in S if s[j])` ends at the first j that will do. TLC evaluates `{j \\in S : s[j]}` first, and stops where
 s[j] has no value for some j. So the condition is evaluated for all elements, unless it has a value for each of them.
+In the same way `[a |-> e, b |-> f].b` evaluates e, and `x \\in {e, f}` both.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 from kmc.tla.resolved.nodes import (
     Argument,
@@ -13,20 +16,50 @@ from kmc.tla.resolved.nodes import (
     FunctionSetExpr,
     ProductExpr,
     RecordSetExpr,
+    SetEnumerationExpr,
     SetFilterExpr,
 )
+from kmc.tla.shapes.shape import AtomShape, BooleanShape, NumberShape, alternatives_of
 from kmc.tla.translate.iteration import loops
 from kmc.tla.translate.lazy import is_total
 from kmc.tla.translate.narrowing import guard
 from kmc.tla.translate.scope import TranslationScope, head
 from kmc.tla.translate.translation import Translation
 
+_JOINED = ("\\union", "\\intersect", "\\")
+_SCALARS = (AtomShape, BooleanShape, NumberShape)
 _ONE_BY_ONE = (FunctionSetExpr, ProductExpr, RecordSetExpr)
 
 
 def listed_whole(t: Translation, domains: tuple[Argument, ...], scope: TranslationScope) -> str:
     """Return the conditions, each with ` and ` behind it, that evaluate filters whose condition may have no value."""
     return "".join(f"{test} and " for domain in domains for test in _evaluated(t, domain, scope))
+
+
+def evaluated(t: Translation, parts: Iterable[Argument], scope: TranslationScope) -> list[str]:
+    """Return conditions that evaluate the numbers, atoms and truth values among some parts that may have no value."""
+    codes = [t.value(part, scope) for part in parts if not is_total(t, part, scope, trusts_guards=False)]  # type: ignore[arg-type]  # no part is an operator
+    kinds = [alternatives_of(code.shape) for code in codes]
+    scalars = [bool(plain) and all(isinstance(one, _SCALARS) for one in plain) for plain in kinds]
+    return [f"({code.source} == {code.source})" for code, is_scalar in zip(codes, scalars, strict=True) if is_scalar]
+
+
+def evaluated_set(t: Translation, domain: Argument, scope: TranslationScope) -> list[str]:
+    """Return conditions that evaluate what a set is made of: a test of an element would end at the first part."""
+    node, inner = head(domain, scope)
+    match node:
+        case SetEnumerationExpr(items=items):
+            return evaluated(t, items, inner)
+        case BuiltinExpr(operator="..", arguments=bounds):
+            return evaluated(t, bounds, inner)
+        case BuiltinExpr(operator="UNION", arguments=(sets,)):
+            outer, around = head(sets, inner)
+            items = outer.items if isinstance(outer, SetEnumerationExpr) else ()
+            return [test for item in items for test in evaluated_set(t, item, around)]
+        case BuiltinExpr(operator=operator, arguments=parts) if operator in _JOINED:
+            return [test for part in parts for test in evaluated_set(t, part, inner)]
+        case _:
+            return []
 
 
 def domains_of(ranges: tuple[BoundRange, ...]) -> tuple[Argument, ...]:

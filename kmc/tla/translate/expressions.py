@@ -49,7 +49,7 @@ from kmc.tla.translate import (
     temporal_atoms,
     updates,
 )
-from kmc.tla.translate.eager import domains_of, listed_whole
+from kmc.tla.translate.eager import domains_of, evaluated_set, listed_whole
 from kmc.tla.translate.lazy import is_total
 from kmc.tla.translate.narrowing import operand
 from kmc.tla.translate.scope import TranslationScope, TypedSource, head
@@ -72,11 +72,12 @@ _WRITTEN = (TupleExpr, RecordExpr, FunctionConstructorExpr, SetEnumerationExpr, 
 
 
 def _evaluated(handler: Handler) -> Handler:
-    """Return a handler that evaluates its left operand where the shape decides: TLC stops where that has no value."""
+    """Return a handler that evaluates its operands where a shape or a part decides: TLC stops at one without value."""
 
     def handled(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:
         code, left = handler(t, node, scope, want), operand(node, 0)
-        whole = listed_whole(t, (operand(node, 1),), scope)
+        parts = "".join(f"{test} and " for test in evaluated_set(t, operand(node, 1), scope))
+        whole = listed_whole(t, (operand(node, 1),), scope) + parts
         if whole:
             code = replace(code, source=f"({whole}{code.source})")
         if is_total(t, left, scope, trusts_guards=False):

@@ -48,6 +48,7 @@ from kmc.tla.shapes.shape import (
 from kmc.tla.translate.choosing import first_in_order, only_value
 from kmc.tla.translate.computed_fields import value_at
 from kmc.tla.translate.computed_updates import updated_at
+from kmc.tla.translate.eager import evaluated
 from kmc.tla.translate.iteration import choose, iterable, loops
 from kmc.tla.translate.literals import record_source, wanted
 from kmc.tla.translate.membership import in_domain
@@ -239,7 +240,9 @@ def application(t: Translation, node: FunctionApplicationExpr, scope: Translatio
         if inner is not None:
             return inner
     if isinstance(function_node, TupleExpr) and isinstance(index, int) and 0 < index <= len(function_node.items):
-        return t.value(function_node.items[index - 1], function_scope, want)
+        others = (*function_node.items[: index - 1], *function_node.items[index:])
+        code = t.value(function_node.items[index - 1], function_scope, want)
+        return _with_others(code, evaluated(t, others, function_scope))
     if isinstance(function_node, TupleExpr) and index is None:
         return applied(t, t.value(function_node, function_scope, SequenceShape(NOTHING)), node.argument, scope)
     if isinstance(function_node, FunctionConstructorExpr) and _is_inlined(t, function_node, function_scope):
@@ -335,10 +338,16 @@ def field_access(t: Translation, node: FieldAccessExpr, scope: TranslationScope,
         if node.field not in values:
             return TypedSource("checked(0, False)", NOTHING)  # TLC stops here
         known = t.records.fields.get(RecordKey(tuple(sorted(values))), {}).get(node.field, NOTHING)
-        return t.value(values[node.field], inner_scope, known if want == NOTHING else want)
+        code = t.value(values.pop(node.field), inner_scope, known if want == NOTHING else want)
+        return _with_others(code, evaluated(t, values.values(), inner_scope))
     if isinstance(inner, ChooseExpr):
         return _of_chosen(t, inner, inner_scope, lambda record: replace(node, record=record), want)
     return t.field(t.value(inner, inner_scope), node.field, node.place)
+
+
+def _with_others(code: TypedSource, tests: list[str]) -> TypedSource:
+    """Return a part of a record or tuple that is written out, whose other parts are evaluated too."""
+    return replace(code, source=f"checked({code.source}, {' and '.join(tests)})") if tests else code
 
 
 def _of_chosen(

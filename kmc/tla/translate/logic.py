@@ -37,6 +37,7 @@ from kmc.tla.shapes.shape import (
     join,
 )
 from kmc.tla.translate.comparable import are_incomparable, kind_of, may_be_incomparable
+from kmc.tla.translate.eager import evaluated
 from kmc.tla.translate.iteration import loops
 from kmc.tla.translate.membership import membership
 from kmc.tla.translate.narrowing import guard, guard_or_never, operand
@@ -217,7 +218,11 @@ def equality(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: S
     joiner = " and " if node.operator == "=" else " or "
     pairs = _item_pairs(left, right, scope)
     if pairs is not None:
-        return truth(f"({joiner.join(_compared(t, sign, *pair) for pair in pairs)})" if pairs else str(sign == "=="))
+        if not pairs:
+            return truth(str(sign == "=="))
+        test = f"({joiner.join(_compared(t, sign, *pair) for pair in pairs)})"
+        tests = [test for pair in pairs[1:] for part, inner in pair for test in evaluated(t, (part,), inner)]
+        return truth(f"({' and '.join([*tests, test])})" if tests else test)
     return truth(_compared(t, sign, (left, scope), (right, scope)))
 
 

@@ -82,8 +82,8 @@ def _compared(what: str, theirs: Iterable[object], ours: Iterable[object]) -> It
         yield f"{what}: only the translation has {stray}"
 
 
-def pair_of(folder: Path, module: str, configuration: str) -> TranslatedPair:
-    """Translate the text of a module and of its `.cfg` file."""
+def pair_of(folder: Path, module: str, configuration: str, widening: int = 0) -> TranslatedPair:
+    """Translate the text of a module and of its `.cfg` file, with bounds that have `widening` more bits."""
     name = module.split("MODULE ")[1].split()[0]
     folder.mkdir(exist_ok=True)
     source = folder / f"{name}.tla"
@@ -91,7 +91,7 @@ def pair_of(folder: Path, module: str, configuration: str) -> TranslatedPair:
     source.with_suffix(".cfg").write_text(configuration, encoding="utf-8")
     resolved = load_model(source, source.with_suffix(".cfg"))
     program = ModuleProgram(resolved)
-    translated = translate_model(resolved, program)
+    translated = translate_model(resolved, program, widening=widening)
     write_folder(folder / "translated", translated.folder)
     file = find_model(folder / "translated", None)
     assert file is not None
