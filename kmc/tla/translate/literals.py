@@ -25,7 +25,7 @@ from kmc.tla.shapes.shape import (
 from kmc.tla.translate.names import NameTable, field_name
 from kmc.tla.translate.scope import TypedSource
 from kmc.tla.values.kinds import FunctionValue, SymbolicSet, TlaBoolean, TlaModelValue, Value
-from kmc.tla.values.order import sorted_values
+from kmc.tla.values.order import items_in_order, sorted_values
 
 
 def literal(names: NameTable, records: RecordTable, value: Value, want: Shape = NOTHING) -> TypedSource:
@@ -157,7 +157,7 @@ class _Writer:
         names = tuple(key for key in value.domain.keys if isinstance(key, str))
         key = RecordKey(tuple(sorted(names)))
         if isinstance(as_map, MapShape) or not self._records.is_record(value.domain.keys):
-            return self._map(list(value.items()), as_map if isinstance(as_map, MapShape) else None)
+            return self._map(items_in_order(value), as_map if isinstance(as_map, MapShape) else None)
         by_name = dict(value.items())
         known = self._records.fields.get(key, {})
         items = [self.write(by_name[name], known.get(name, NOTHING)) for name in key.fields]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 import keyword
 import re
+from bisect import insort
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -57,6 +58,10 @@ def unique(name: str, taken: Iterable[str]) -> str:
     return candidate
 
 
+def _atom_order(atom: Atom) -> tuple[bool, str]:
+    return isinstance(atom, str), text_of_atom(atom)
+
+
 @dataclass(slots=True)
 class AtomGroup:
     """A set of atoms that is a type of the spec; `is_symmetric` where the model permutes it."""
@@ -100,7 +105,8 @@ class NameTable:
     def _of(self, atom: Atom) -> tuple[str, str]:
         if atom not in self._members:
             self._members[atom] = (ATOM_CLASS, f"{ATOM_CLASS}.{self._member(atom, ATOM_CLASS)}")
-            self.others.append(atom)
+            # Sorted, since they are met in an order that may differ from one process to the next.
+            insort(self.others, atom, key=_atom_order)
         return self._members[atom]
 
     def group_of(self, atoms: frozenset[object]) -> AtomGroup | None:
@@ -112,7 +118,7 @@ class NameTable:
         return sorted({self.class_of(atom) for atom in shape.atoms})
 
     def members_of(self, class_name: str) -> tuple[Atom, ...]:
-        """Return the atoms of a class, in the order of their declaration."""
+        """Return the atoms of a class, in the order in which it declares them."""
         known = next((group.atoms for group in self.groups if group.name == class_name), None)
         return known if known is not None else tuple(self.others)
 

@@ -176,8 +176,7 @@ class Translation:
     def _is_permuted(self, value: Value) -> bool:
         """Return whether a value is a function of what SYMMETRY permutes: only initial states may name its keys."""
         return isinstance(value, FunctionValue) and any(
-            group.is_symmetric and value.domain.keys and value.domain.keys[0] in group.atoms
-            for group in self.names.groups
+            group.is_symmetric and not value.domain.key_set.isdisjoint(group.atoms) for group in self.names.groups
         )
 
     def _read_local(self, local: SpecLocal) -> TypedSource:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +15,18 @@ from support.modules.agreement import pair_of
 from kmc.tla.translate.formatting import formatted
 
 DATA = Path(__file__).parents[2] / "data" / "tla"
+HOSTS = r"""---- MODULE Hosts ----
+EXTENDS Naturals
+CONSTANT Host
+VARIABLES role, sent
+Servers == {[host |-> h, disk |-> 0] : h \in Host}
+Init == role = [s \in Servers |-> "one"] /\ sent = {}
+Send(s, kind) == sent' = sent \union {[kind |-> kind, from |-> s]}
+Next == \E s \in Servers : /\ role[s] \notin {"seven", "eight", "nine"}
+                           /\ \E next \in {"two", "three", "four", "five"} : role' = [role EXCEPT ![s] = next]
+                           /\ Send(s, IF role[s] = "one" THEN "hello" ELSE "bye")
+====
+"""
 
 
 @pytest.fixture
@@ -30,6 +45,17 @@ def test_a_translation_is_written_and_checked(jugs: Path) -> None:
     checked = kmc("check", "jugs", "--engine", "python", "--no-run-dir", "--no-deadlock")
     assert checked.exit_code == 0
     assert "97 states generated, 16 distinct states found" in checked.stdout
+
+
+def test_a_translation_is_the_same_in_every_process(tmp_path: Path) -> None:
+    (tmp_path / "Hosts.tla").write_text(HOSTS, "utf-8")
+    (tmp_path / "Hosts.cfg").write_text("CONSTANT Host = {h1, h2, h3}\nINIT Init\nNEXT Next\n", "utf-8")
+    texts = set()
+    for seed in ("1", "2", "3"):
+        words = [sys.executable, "-m", "kmc", "translate", "Hosts.tla", f"translated{seed}"]
+        subprocess.run(words, cwd=tmp_path, env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True)
+        texts.add((tmp_path / f"translated{seed}" / "spec.py").read_text())
+    assert len(texts) == 1
 
 
 def test_another_model_of_the_module_is_translated(jugs: Path) -> None:
