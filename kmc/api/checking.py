@@ -16,9 +16,9 @@ from kmc.api.arguments import argument_name, engine_of, limits_of, model_as_aske
 from kmc.api.check_result import CheckResult
 from kmc.api.error_notes import explained
 from kmc.api.loaded_spec import LoadedSpec, as_loaded
-from kmc.checking.check import Surroundings
 from kmc.checking.check import check as check_request
 from kmc.checking.request import CheckRequest, Engine
+from kmc.checking.surroundings import Surroundings
 from kmc.lang.records import State
 from kmc.result import Counters, Verdict
 

@@ -6,8 +6,8 @@ Invariant: every counterexample has been replayed by the interpreter before it i
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kmc.actions.abstraction import image_of
@@ -17,6 +17,7 @@ from kmc.checking.memory_need import memory_need
 from kmc.checking.outcome import Outcome, judge, refuse_changes
 from kmc.checking.refusal import result_instead
 from kmc.checking.request import CheckRequest, Engine
+from kmc.checking.surroundings import Surroundings
 from kmc.compile_log import LOG
 from kmc.compiler.checks.spec_warnings import model_warnings
 from kmc.error_text import shown_path
@@ -29,34 +30,10 @@ from kmc.reference.refined_beginning import wrong_beginning
 from kmc.reference.search import Search
 from kmc.reference.states.unabstracted import unabstracted
 from kmc.reference.temporal.accepted_problem import accepted_problem
-from kmc.result import Counters, Limits, Result
+from kmc.result import Limits, Result
 
 if TYPE_CHECKING:
     from kmc.engine.files.run_directory import RunDirectory
-
-
-def _nothing_saved() -> None:
-    return None
-
-
-def _not_shown(text: str) -> None:
-    return None
-
-
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """The resources and callbacks of a search besides its request; none of them changes the result.
-
-    `open_directory` gives the folder in which a native search saves itself, every `save_seconds` at most; it is called
-    once the request was accepted, so that a mistake leaves no folder. With `keep_states` the states of shards stay.
-    `progress` is called about once a second with the counters, and `note` with texts that a person should see once.
-    """
-
-    open_directory: Callable[[], RunDirectory | None] = _nothing_saved
-    save_seconds: float = 30.0
-    keep_states: bool = False
-    progress: Callable[[Counters], None] | None = None
-    note: Callable[[str], None] = _not_shown
 
 
 def check(request: CheckRequest, surroundings: Surroundings | None = None, warnings: tuple[str, ...] = ()) -> Outcome:

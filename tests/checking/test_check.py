@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from kmc.checking.check import Surroundings, check
+from kmc.checking.check import check
 from kmc.checking.model_choice import choose_bound, choose_model
 from kmc.checking.request import Acceptance, CheckRequest, Engine
 from kmc.checking.search_place import InMemory, InShards, SearchPlace
+from kmc.checking.surroundings import Surroundings
 from kmc.engine.files.run_directory import RunDirectory
 from kmc.errors import CommandLineError, ExitStatus
 from kmc.frontend.shipped import find_spec_root

@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kmc.checking.modules import native_search, native_translation
-from kmc.checking.modules.check_module import ModuleRequest, check_module
+from kmc.checking.modules.check_module import ModuleRequest, check_loaded_module, check_module, load_module
 from kmc.checking.outcome import Outcome
 from kmc.checking.request import Engine
+from kmc.checking.surroundings import Surroundings
 from kmc.engine import check_model
-from kmc.errors import InternalError, SpecError
+from kmc.engine.files.run_directory import RunDirectory
+from kmc.errors import InternalError, SpecError, SystemFault
 from kmc.frontend.model import Model
 from kmc.reference.search import Search
 from kmc.result import Limits, Result
@@ -62,9 +65,12 @@ def interpreted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(check_model, "check_native", search)
 
 
-def checked(path: Path, configuration: str, engine: Engine = Engine.NATIVE, **more: Any) -> Outcome:
+def checked(
+    path: Path, configuration: str, engine: Engine = Engine.NATIVE, around: Surroundings | None = None, **more: Any
+) -> Outcome:
     """Check a module with the `.cfg` file of a name beside it."""
-    return check_module(ModuleRequest(path, path.with_name(f"{configuration}.cfg"), engine=engine, **more))
+    request = ModuleRequest(path, path.with_name(f"{configuration}.cfg"), engine=engine, **more)
+    return check_loaded_module(request, load_module(request), around or Surroundings())
 
 
 @pytest.fixture
@@ -131,7 +137,7 @@ def test_figures_are_those_of_the_interpreter(module: str, configuration: str) -
 class TestNarrowTypes:
     def test_a_value_outside_of_its_type_starts_the_search_again(self, counter: Callable[..., Outcome]) -> None:
         notes: list[str] = []
-        outcome = counter("INVARIANT Small", note=notes.append)
+        outcome = counter("INVARIANT Small", around=Surroundings(note=notes.append))
         assert figures(outcome) == figures(counter("INVARIANT Small", engine=Engine.PYTHON))
         assert 0 < len(notes) < 8
         assert notes[0].startswith("Counter.tla:5: ")
@@ -143,9 +149,9 @@ class TestNarrowTypes:
 
     def test_wide_types_are_kept(self, counter: Callable[..., Outcome], monkeypatch: pytest.MonkeyPatch) -> None:
         first, again = list[str](), list[str]()
-        outcome = counter("INVARIANT Small", note=first.append)
+        outcome = counter("INVARIANT Small", around=Surroundings(note=first.append))
         monkeypatch.setattr(native_translation, "observe", None)
-        assert figures(counter("INVARIANT Small", note=again.append)) == figures(outcome)
+        assert figures(counter("INVARIANT Small", around=Surroundings(note=again.append))) == figures(outcome)
         assert first
         assert not again
 
@@ -222,6 +228,72 @@ def test_a_type_that_is_too_narrow_behind_a_violation_starts_it_again(counter: C
     outcome = counter("INVARIANT Begun", keep_going=True)
     assert outcome.result.counters.distinct == 41
     assert figures(outcome) == figures(counter("INVARIANT Begun", engine=Engine.PYTHON, keep_going=True))
+
+
+class TestResuming:
+    def test_a_run_goes_on_with_the_translation_that_it_was_begun_with(
+        self, counter: Callable[..., Outcome], cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(native_search, "EXTENT", ObservedExtent(states_max=3, steps_max=0))
+        notes: list[str] = []
+        folder = tmp_path / "run"
+        folder.mkdir()
+        with closing(RunDirectory.created(folder, {})) as directory:
+            around = Surroundings(lambda: directory, note=notes.append)
+            outcome = counter("INVARIANT Small", around=around, limits=Limits(depth=36))
+        assert notes
+        assert outcome.result.counters.distinct == 36
+        for path in cache.rglob("*.*"):
+            path.unlink()
+        monkeypatch.setattr(native_translation, "observe", None)
+        monkeypatch.chdir(tmp_path)  # the module is typed otherwise
+        with closing(RunDirectory.opened(folder)) as directory:
+            again = checked(Path("Counter.tla"), "Counter", around=Surroundings(lambda: directory))
+            assert directory.ended
+            directory.discard()
+        assert not (folder / "checkpoint").exists()
+        assert figures(again) == figures(counter("INVARIANT Small", engine=Engine.PYTHON))
+
+    def test_a_module_that_changed_leaves_the_run_as_it_is(
+        self, counter: Callable[..., Outcome], tmp_path: Path
+    ) -> None:
+        path, folder = tmp_path / "Counter.tla", tmp_path / "run"
+        folder.mkdir()
+        with closing(RunDirectory.created(folder, {})) as directory:
+            counter("INVARIANT Small", around=Surroundings(lambda: directory), limits=Limits(depth=9))
+        path.write_text(COUNTER.replace("n < 40", "n < 41"))
+        for _ in range(2):
+            with closing(RunDirectory.opened(folder)) as directory, pytest.raises(SystemFault, match="changed"):
+                counter("INVARIANT Small", around=Surroundings(lambda: directory))
+        path.write_text(COUNTER)
+        with closing(RunDirectory.opened(folder)) as directory:
+            outcome = counter("INVARIANT Small", around=Surroundings(lambda: directory))
+        assert figures(outcome) == figures(counter("INVARIANT Small", engine=Engine.PYTHON))
+
+    @pytest.mark.parametrize("damage", [b"", b"{}", b"[]", b'{"model": 1, "files": {"../x": "y"}, "record": {}}'])
+    def test_a_translation_that_is_damaged_is_made_anew(
+        self, damage: bytes, counter: Callable[..., Outcome], tmp_path: Path
+    ) -> None:
+        folder = tmp_path / "run"
+        folder.mkdir()
+        with closing(RunDirectory.created(folder, {})) as directory:
+            counter("INVARIANT Small", around=Surroundings(lambda: directory), limits=Limits(depth=9))
+        (folder / "checkpoint" / "translation.json").write_bytes(damage)
+        with closing(RunDirectory.opened(folder)) as directory:
+            again = counter("INVARIANT Small", around=Surroundings(lambda: directory))
+        assert figures(again) == figures(counter("INVARIANT Small", engine=Engine.PYTHON))
+
+    def test_a_run_that_was_stopped_before_its_first_level_begins_anew(
+        self, counter: Callable[..., Outcome], tmp_path: Path
+    ) -> None:
+        folder = tmp_path / "run"
+        folder.mkdir()
+        with closing(RunDirectory.created(folder, {})) as directory:
+            directory.begin({"the spec or its model": "another translation"})
+            directory.save_translation(b"")
+        with closing(RunDirectory.opened(folder)) as directory:
+            outcome = counter("INVARIANT Small", around=Surroundings(lambda: directory))
+        assert figures(outcome) == figures(counter("INVARIANT Small", engine=Engine.PYTHON))
 
 
 @pytest.mark.usefixtures("interpreted")

@@ -12,10 +12,11 @@ from support.specs.small import model_of
 
 from kmc.actions.abstraction import image_of
 from kmc.actions.relation import NextStateRelation
-from kmc.checking.check import Surroundings, check
+from kmc.checking.check import check
 from kmc.checking.model_choice import ChosenModel
 from kmc.checking.request import CheckRequest, Engine
 from kmc.checking.search_place import InShards
+from kmc.checking.surroundings import Surroundings
 from kmc.compiler.checks.kinds.spec_kinds import check_kinds
 from kmc.engine.files.run_directory import RunDirectory
 from kmc.errors import EvaluationError, ModelError, SpecError
@@ -114,7 +115,6 @@ def result_of(model: Model, engine: Engine = Engine.NATIVE, **more: Any) -> Resu
 
 
 def in_shards(model: Model, folder: Path) -> Result:
-
     folder.mkdir()
     request = CheckRequest(ChosenModel(model, None), place=InShards(3))
     return check(request, Surroundings(open_directory=lambda: RunDirectory.created(folder, {}))).result

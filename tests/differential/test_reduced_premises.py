@@ -10,10 +10,11 @@ from tempfile import TemporaryDirectory
 import pytest
 from support.specs.small import model_of
 
-from kmc.checking.check import Surroundings, check
+from kmc.checking.check import check
 from kmc.checking.model_choice import ChosenModel
 from kmc.checking.request import CheckRequest, Engine
 from kmc.checking.search_place import InShards
+from kmc.checking.surroundings import Surroundings
 from kmc.engine.files.run_directory import RunDirectory
 from kmc.frontend.model import Model
 from kmc.reference import open_premises

@@ -19,6 +19,8 @@ from kmc.checking.modules.module_search import ENGINE, ModuleSearch
 from kmc.checking.modules.module_trace_file import alias_warnings
 from kmc.checking.outcome import Outcome, judge, with_differences
 from kmc.checking.request import Acceptance, CheckRequest, Engine, OptionNaming, command_line_name
+from kmc.checking.search_place import InMemory, SearchPlace
+from kmc.checking.surroundings import Surroundings
 from kmc.errors import AssumptionError, KmcError, ModelError
 from kmc.memory_limit import refuse_low_limit
 from kmc.model_files.model_file import Assignment
@@ -30,16 +32,12 @@ from kmc.tla.run.program import ModuleProgram, State
 from kmc.tla.values.kinds import TRUE
 
 
-def _not_shown(text: str) -> None:
-    return None
-
-
 @dataclass(frozen=True, slots=True)
 class ModuleRequest:
     """The check of a module: a path, its `.cfg` file, values of constants, limits, and which results are accepted.
 
     `deadlock` overrides the `.cfg` file. `sets` are texts `NAME=VALUE`. Loading counts against the time of `limits`.
-    `threads` and `fingerprint_bits` are for the native engine, which gets `note` for texts that a person should see.
+    `threads`, `fingerprint_bits` and the `place` of its states are for the native engine.
     `start` is the first state for the interpreter, None for the initial states of the module, and `start_name` is how a
     person named it.
     """
@@ -56,7 +54,7 @@ class ModuleRequest:
     engine: Engine = Engine.PYTHON
     threads: int | None = None
     fingerprint_bits: Literal[64, 128] = 64
-    note: Callable[[str], None] = _not_shown
+    place: SearchPlace = field(default_factory=InMemory)
     start: State | None = None
     start_name: str | None = None
 
@@ -88,21 +86,24 @@ def check_module(request: ModuleRequest, progress: Callable[[Counters], None] | 
     `progress` is called about once a second with the counters. Raises KmcError for mistakes in the module or the `.cfg`
     file; a violation, a bound and an interrupt are outcomes.
     """
-    return check_loaded_module(request, load_module(request), progress)
+    return check_loaded_module(request, load_module(request), Surroundings(progress=progress))
 
 
 def check_loaded_module(
     request: ModuleRequest,
     module: CheckedModule,
-    progress: Callable[[Counters], None] | None = None,
+    around: Surroundings,
     warnings: tuple[str, ...] = (),
 ) -> Outcome:
-    """Check a module that was loaded for this request, as `check_module` does; `warnings` are said with its own."""
+    """Check a module that was loaded for this request, as `check_module` does; `warnings` are said with its own.
+
+    A search of the native engine saves itself in the directory of `around`, and goes on with one that is there.
+    """
     refuse_false_assumption(module)
     behaviour = module.program.model.behaviour
     if module.program.model.variables:
         require_behaviour(module)
-    result = _without_behaviour(module) if behaviour is None else _searched(request, module, progress)
+    result = _without_behaviour(module) if behaviour is None else _searched(request, module, around)
     said = (
         *warnings,
         *module.program.model.warnings,
@@ -119,6 +120,7 @@ def check_loaded_module(
         request.engine,
         request.threads,
         request.fingerprint_bits,
+        request.place,
         start_name=request.start_name,
         keep_going=request.keep_going,
         acceptance=request.acceptance,
@@ -150,7 +152,7 @@ def refuse_false_assumption(module: CheckedModule) -> None:
         raise AssumptionError("KMC351", message, failed.place, help="give other values to the constants")
 
 
-def _searched(request: ModuleRequest, module: CheckedModule, progress: Callable[[Counters], None] | None) -> Result:
+def _searched(request: ModuleRequest, module: CheckedModule, around: Surroundings) -> Result:
     limits = request.limits
     if limits.memory_bytes is not None:
         refuse_low_limit(limits.memory_bytes, 0)
@@ -158,14 +160,14 @@ def _searched(request: ModuleRequest, module: CheckedModule, progress: Callable[
         limits = replace(limits, seconds=max(0.0, limits.seconds - (time.monotonic() - request.began)))
     if request.engine is Engine.PYTHON:
         going_on = request.keep_going
-        return ModuleSearch(module, limits, keep_going=going_on, start=request.start, progress=progress).run()
+        return ModuleSearch(module, limits, keep_going=going_on, start=request.start, progress=around.progress).run()
     # Imported here: the interpreter needs neither numpy nor the compiler, whose imports take a third of a second.
     from kmc.checking.modules.native_search import NativeModuleSearch, NativeOptions
 
     # Each in a part of its own: a line of the `.cfg` file may look like a constant of the command line.
     given = (_cfg_text(module), *request.sets)
-    options = NativeOptions(request.threads or usable_cpus(), request.fingerprint_bits, given, request.note)
-    return NativeModuleSearch(module, limits, options, request.keep_going, progress).run()
+    options = NativeOptions(request.threads or usable_cpus(), request.fingerprint_bits, given, request.place)
+    return NativeModuleSearch(module, limits, options, request.keep_going, around).run()
 
 
 def _of_collisions(request: ModuleRequest, result: Result) -> tuple[str, ...]:

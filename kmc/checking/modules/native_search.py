@@ -9,12 +9,12 @@ from __future__ import annotations
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from kmc.cache_folder import cache_folder
 from kmc.checking.model_choice import changed, choose_bound
@@ -27,19 +27,25 @@ from kmc.checking.modules.native_translation import (
     NativeTranslation,
     TranslationCache,
     Widening,
+    files_of,
     translate_for_native,
     translation_key,
 )
 from kmc.checking.modules.native_violation import NotInModule, not_in_module, violation_in_module
+from kmc.checking.search_place import InMemory, SearchPlace
+from kmc.checking.surroundings import Surroundings
 from kmc.errors import EvaluationError, InternalError, Span, SpecError
 from kmc.frontend.model import Model
 from kmc.invariants.kinds import KINDS, Role
 from kmc.memory_limit import refuse_low_limit
 from kmc.reference.diagnose import FailingState
-from kmc.result import Counters, Limits, PropertyVerdict, Result
+from kmc.result import Limits, PropertyVerdict, Result
 from kmc.tla.shapes.observation import ObservedExtent
 from kmc.tla.shapes.refusal import refusal
 from kmc.tla.translate.translator import model_place
+
+if TYPE_CHECKING:
+    from kmc.engine.files.run_directory import RunDirectory
 
 EXTENT = ObservedExtent()
 _BITS_MAX = 10
@@ -51,15 +57,14 @@ _STATES_MAX = 100_000
 
 @dataclass(frozen=True, slots=True)
 class NativeOptions:
-    """Settings of the native engine: threads, bits of a fingerprint, and the text of the model, which keys the cache.
-
-    `note` is called with texts that a person should see once.
+    """Settings of the native engine: threads, bits of a fingerprint, the text of the model, which keys the cache, and
+    where the states are.
     """
 
     threads: int = 1
     fingerprint_bits: Literal[64, 128] = 64
     configuration: tuple[str, ...] = ()
-    note: Callable[[str], None] = lambda text: None
+    place: SearchPlace = field(default_factory=InMemory)
 
 
 class _TimeIsUp(Exception):
@@ -74,9 +79,10 @@ class NativeModuleSearch:
     limits: Limits
     options: NativeOptions
     keep_going: bool = False
-    progress: Callable[[Counters], None] | None = None
+    around: Surroundings = field(default_factory=Surroundings)
     _began: float = field(default_factory=time.monotonic)
     _temporal: NativeTemporal = field(default_factory=NativeTemporal)
+    _directory: RunDirectory | None = None
 
     def run(self) -> Result:
         """Explore until done, a violation, a limit or Ctrl-C; SpecError KMC812 for what cannot be translated."""
@@ -84,7 +90,9 @@ class NativeModuleSearch:
         try:
             if self._breaks_initially():
                 # The interpreter ends such a search at its first level.
-                return ModuleSearch(self.module, self.limits, keep_going=self.keep_going, progress=self.progress).run()
+                return ModuleSearch(
+                    self.module, self.limits, keep_going=self.keep_going, progress=self.around.progress
+                ).run()
             with _cache(self.module, self.options.configuration, self._temporal.texts) as cache:
                 return self._searched(cache)
         except _TimeIsUp:
@@ -113,8 +121,9 @@ class NativeModuleSearch:
         )
 
     def _searched(self, cache: TranslationCache) -> Result:
+        self._directory = self.around.open_directory()
         try:
-            translation = cache.current() or self._translated(cache, NOT_WIDENED)
+            translation = self._saved(cache) or cache.current() or self._translated(cache, NOT_WIDENED)
             return self._widened_until_it_fits(cache, translation, Widening(translation.widening))
         except SpecError as refused:
             widening = Widening(refused=refused)
@@ -122,6 +131,16 @@ class NativeModuleSearch:
                 return self._widened_until_it_fits(cache, self._translated(cache, widening), widening)
             except SpecError:
                 raise refused from None
+
+    def _saved(self, cache: TranslationCache) -> NativeTranslation | None:
+        """Return the translation that a resumed run was begun with; None for a run that begins."""
+        directory = self._directory
+        if directory is None or not directory.resumed:
+            return None
+        if not directory.manifest.levels:
+            directory.restart()  # the run was stopped before its search had begun with the translation that is there
+        data = directory.translation
+        return None if data is None else cache.unpacked(data, files_of(self.module.program))
 
     def _translated(self, cache: TranslationCache, widening: Widening) -> NativeTranslation:
         return translate_for_native(self.module.program, cache, widening, EXTENT, self._temporal.atoms, self._poll)
@@ -131,6 +150,8 @@ class NativeModuleSearch:
     ) -> Result:
         while True:
             try:
+                if self._directory is not None and not self._directory.resumed:
+                    self._directory.save_translation(cache.packed(translation))
                 return self._attempt(translation)
             except NotInModule as failure:
                 narrow = failure
@@ -140,7 +161,9 @@ class NativeModuleSearch:
                 what = f"values that keep outgrowing the types of earlier ones ({narrow.error.message})"
                 raise refusal(what, place or model_place(self.module.program.model)) from narrow
             widening = replace(widening, bits=widening.bits + 1, states=(*widening.states, *narrow.states))
-            self.options.note(f"{where}{narrow.error.message}; the search starts again with wider types.")
+            self.around.note(f"{where}{narrow.error.message}; the search starts again with wider types.")
+            if self._directory is not None:
+                self._directory.restart()
             translation = self._translated(cache, widening)
 
     def _attempt(self, translation: NativeTranslation) -> Result:
@@ -193,6 +216,7 @@ class NativeModuleSearch:
         # Imported here, because numpy and the compiler take a third of a second.
         from kmc.checking.modules.native_comparison import compare_with_module
         from kmc.engine.check_model import check_native
+        from kmc.engine.layout.search_outcome import Settings
 
         limits = self.limits
         if limits.memory_bytes is not None:
@@ -203,16 +227,22 @@ class NativeModuleSearch:
             model, lambda state: state_line(self.module.program, translation.decoder.state(state))
         )
         compare = partial(compare_with_module, self.module, translation, self._temporal)
-        return check_native(
-            model,
-            limits,
-            threads=self.options.threads,
-            keep_going=self.keep_going and judges,
-            progress=self.progress,
-            fingerprint_bits=self.options.fingerprint_bits,
-            problem=problem if judges else None,
-            before_search=compare if judges else (lambda *_: None),
-        )
+        place = self.options.place if judges else InMemory()
+        with place.opened(self.around.note) as search_of:
+            return check_native(
+                model,
+                limits,
+                threads=self.options.threads,
+                keep_going=self.keep_going and judges,
+                progress=self.around.progress,
+                settings=Settings(save_seconds=self.around.save_seconds),
+                fingerprint_bits=self.options.fingerprint_bits,
+                directory=self._directory if judges else None,
+                search_of=search_of,
+                problem=problem if judges else None,
+                note=self.around.note,
+                before_search=compare if judges else (lambda *_: None),
+            )
 
     def _in_module(self, result: Result, translation: NativeTranslation) -> Result:
         """Return the result in the names of the module."""
@@ -263,12 +293,13 @@ def _cache(
 ) -> Iterator[TranslationCache]:
     """Yield the cache of a module's translations; a folder of this check where none can be kept."""
     key = translation_key(module.program, configuration, temporal)
+    wherever = translation_key(module.program, configuration, temporal, has_paths=False)
     kept = cache_folder()
     if kept is not None and _is_writable(kept / "modules"):
-        yield TranslationCache(kept / "modules", key)
+        yield TranslationCache(kept / "modules", key, wherever)
         return
     with tempfile.TemporaryDirectory() as folder:
-        yield TranslationCache(Path(folder), key)
+        yield TranslationCache(Path(folder), key, wherever)
 
 
 def _is_writable(folder: Path) -> bool:

@@ -40,12 +40,14 @@ class NativeTranslation:
     """A translation on disk, with all that is needed to read results of its spec in the names of the module.
 
     `names` are the names of actions and properties in the module by those in the spec, `places` the place of each line.
+    `record` is what is kept of it beside its files.
     """
 
     root: Path
     decoder: Decoder
     names: Mapping[str, str]
     places: Sequence[Span | None]
+    record: Mapping[str, Any]
     widening: int = 0
 
     def original(self, name: str) -> str:
@@ -76,9 +78,13 @@ NOT_WIDENED = Widening()
 
 
 class TranslationCache:
-    """The translations of one model, in a folder; the last one that was written is the current one."""
+    """The translations of one model, in a folder; the last one that was written is the current one.
 
-    def __init__(self, folder: Path, key: str) -> None:
+    `model` is the key of the model wherever its files are, which says what a packed translation is one of.
+    """
+
+    def __init__(self, folder: Path, key: str, model: str = "") -> None:
+        self._model = model
         self._folder = folder / key
 
     def current(self) -> NativeTranslation | None:
@@ -95,14 +101,38 @@ class TranslationCache:
 
     def write(self, translated: TranslatedModel, widening: int) -> NativeTranslation:
         """Write a translation and make it the current one; other processes may read the one before."""
-        digest = translated.folder.checksum
-        root = self._folder / digest
-        root.mkdir(mode=0o700, parents=True, exist_ok=True)
-        for name, text in translated.folder.files.items():
-            _replace(root / name, text)
-        record = _record(translated, digest, widening)
+        root = self._write_files(translated.folder)
+        record = _record(translated, translated.folder.checksum, widening)
         _replace(self._folder / _RECORD_FILE, json.dumps(record))
         return _read(root, record)
+
+    def _write_files(self, folder: TranslatedFolder) -> Path:
+        root = self._folder / folder.checksum
+        root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for name, text in folder.files.items():
+            _replace(root / name, text)
+        return root
+
+    def packed(self, translation: NativeTranslation) -> bytes:
+        """Return a translation as one file, for a run that another process goes on with."""
+        files = {path.name: path.read_text(encoding="utf-8") for path in translation.root.iterdir() if path.is_file()}
+        return json.dumps({"model": self._model, "record": translation.record, "files": files}).encode()
+
+    def unpacked(self, data: bytes, paths: Sequence[str]) -> NativeTranslation | None:
+        """Write the files of a translation that was packed; None if it is not one of this model, or damaged.
+
+        `paths` are those of the files of the model, which may have been elsewhere when it was packed.
+        """
+        with suppress(ValueError, KeyError, TypeError, IndexError, AttributeError):
+            packed = json.loads(data)
+            folder, record = TranslatedFolder(packed["files"]), packed["record"]
+            names_only = all(Path(name).name == name for name in folder.files)
+            is_whole = record["format"] == _FORMAT and folder.checksum == record["digest"]
+            if packed["model"] == self._model and names_only and is_whole:
+                now = {Path(path).name: path for path in paths}
+                files = [now.get(Path(path).name, path) for path in record["files"]]
+                return _read(self._write_files(folder), {**record, "files": files})
+        return None
 
 
 def translate_for_native(
@@ -126,19 +156,29 @@ def translate_for_native(
     return cache.write(translated, widening.bits)
 
 
-def translation_key(program: ModuleProgram, configuration: Sequence[str], temporal: Sequence[str] = ()) -> str:
+def translation_key(
+    program: ModuleProgram, configuration: Sequence[str], temporal: Sequence[str] = (), *, has_paths: bool = True
+) -> str:
     """Return the key of a module with the parts of its model: the text of the `.cfg` file, and each `--set`.
 
-    `temporal` are the texts of the atoms of its temporal properties, which functions of the translation are.
+    `temporal` are the texts of the atoms of its temporal properties, which functions of the translation are. Without
+    `has_paths`, the names of the files count, and not where they are.
     """
     digest = sha256()
-    files = dict.fromkeys((program.model.path, *program.model.files))
-    for part in (str(len(files)), *files, *configuration, str(_FORMAT), str(len(temporal)), *temporal):
+    files = list(dict.fromkeys((program.model.path, *program.model.files)))
+    names = files if has_paths else [Path(file).name for file in files]
+    for part in (str(len(files)), *names, *configuration, str(_FORMAT), str(len(temporal)), *temporal):
         _add_part(digest, part.encode())
     for file in map(Path, files):
         _add_part(digest, file.read_bytes() if file.is_file() else b"")
     _add_part(digest, _digest_of_translator())
     return digest.hexdigest()
+
+
+def files_of(program: ModuleProgram) -> list[str]:
+    """Return the paths of all modules of a program, and of its `.cfg` file."""
+    model = program.model
+    return [model.path, *model.files, *([model.configuration] if model.configuration is not None else [])]
 
 
 def _add_part(digest: Any, part: bytes) -> None:
@@ -211,4 +251,4 @@ def _read(root: Path, record: Mapping[str, Any]) -> NativeTranslation:
     files = record["files"]
     places = [None if one is None else Span(files[one[0]], *one[1:]) for one in record["places"]]
     decoder = Decoder(atoms, records, tuple(record["fields"]))
-    return NativeTranslation(root, decoder, record["names"], places, record["widening"])
+    return NativeTranslation(root, decoder, record["names"], places, record, record["widening"])

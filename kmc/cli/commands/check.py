@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kmc import failpoints
-from kmc.checking.check import Surroundings
 from kmc.checking.check import check as check_request
 from kmc.checking.model_choice import choose_model, start_state
 from kmc.checking.request import CheckRequest, Engine
 from kmc.checking.result_json import failure_json
 from kmc.checking.result_text import verdict_lines
 from kmc.checking.selection import folder_hint, only_spec_in
+from kmc.checking.surroundings import Surroundings
 from kmc.cli.commands.check_all import AllOptions, all_options, check_all, chosen_models, take_all_options
 from kmc.cli.modules.module_argument import (
     CHECK_OPTIONS,
@@ -216,8 +216,7 @@ def check(context: click.Context, /, **given: Any) -> int:
     if is_module(options.spec):
         options = replace(options, engine=engine_of(context))
         refuse_other_options(context, CHECK_OPTIONS if options.engine == Engine.PYTHON.value else NATIVE_OPTIONS)
-    else:
-        options = with_implied_options(options)
+    options = with_implied_options(options)
     refuse_unwritable(options.junit)
     if options.junit is not None:
         write_unfinished(options.junit, junit_begun(options.spec or options.resume or "", options.model))
@@ -271,7 +270,7 @@ def _run(run: HeldRun) -> tuple[CheckReport, ResultFiles]:
         # Imported here, because a check of a spec in Python does not need the layer of TLA+.
         from kmc.cli.modules.checking import check_module_as_asked
 
-        return check_module_as_asked(run.options, run.began)
+        return check_module_as_asked(run)
     if run.options.engine == Engine.PYTHON.value:
         return _run_model(run)
     with uncollected():

@@ -30,10 +30,12 @@ _SHARED = (
     "no_run_dir",
     "quiet",
 )
-CHECK_OPTIONS = frozenset(
-    (*_SHARED, "max_depth", "max_states", "bounded_ok", "keep_going", "strict", "output", "junit", "levels")
+_OF_SHARDS = frozenset(("shards", "processes", "spark", "exchange", "thin_rows", "spark_settings"))
+_OF_CHECK = ("max_depth", "max_states", "bounded_ok", "keep_going", "strict", "output", "junit", "levels")
+CHECK_OPTIONS = frozenset((*_SHARED, *_OF_CHECK, *_OF_SHARDS))
+NATIVE_OPTIONS = (
+    (CHECK_OPTIONS - {"start"}) | {"engine", "threads", "fingerprint_bits", "save_every", "resume"} | _OF_SHARDS
 )
-NATIVE_OPTIONS = (CHECK_OPTIONS - {"start"}) | {"engine", "threads", "fingerprint_bits"}
 BENCH_OPTIONS = frozenset(("states", "runs", "out", "as_json", "quiet"))
 CONFORM_OPTIONS = frozenset(("limit", "as_json"))
 PLAN_OPTIONS = frozenset(("sets", "sample", "as_json", "quiet"))
@@ -74,9 +76,13 @@ def configuration_of(module: str, model: str | None) -> Path | None:
 
 
 def engine_of(context: click.Context) -> str:
-    """Return the engine that checks a module: the interpreter, unless the command line names another one."""
-    is_given = context.get_parameter_source("engine") is ParameterSource.COMMANDLINE
-    return str(context.params["engine"]) if is_given else _INTERPRETER
+    """Return the engine that checks a module: the interpreter, unless an option names or needs the native one."""
+
+    def is_given(option: str) -> bool:
+        return context.get_parameter_source(option) is ParameterSource.COMMANDLINE
+
+    needs_native = any(map(is_given, ("resume", *_OF_SHARDS)))
+    return str(context.params["engine"]) if is_given("engine") or needs_native else _INTERPRETER
 
 
 def refuse_other_options(context: click.Context, known: Collection[str]) -> None:
@@ -99,13 +105,13 @@ def refuse_other_options(context: click.Context, known: Collection[str]) -> None
 
 
 def _way_on(given: Collection[str]) -> str:
-    """Return what to do: files of states and Spark are for specs in Python, which a module can be translated to."""
-    if any(option in ("--shards", "--spark", "--resume") for option in given):
+    """Return what to do: states that are kept, or in a storage, are of specs in Python, which modules translate to."""
+    if any(option in ("--keep-states", "--storage") for option in given):
         return "translate the module and check that spec: kmc translate X.tla DIR, and kmc check ./DIR with the options"
     return "leave it out" if len(given) == 1 else "leave them out"
 
 
 def _why_not(given: Collection[str]) -> str:
     """Return why options of the native engine do not apply, where it was not chosen."""
-    is_native = any(option in ("--threads", "--fingerprint-bits") for option in given)
+    is_native = any(option in ("--threads", "--fingerprint-bits", "--save-every") for option in given)
     return ", which the interpreter runs on one thread without --engine native" if is_native else ""

@@ -34,7 +34,9 @@ _RESERVE = "reserve"
 RESERVE_BYTES = 1 << 20
 """The disk space that a run reserves when it begins, for its manifest once the disk is full."""
 
-_OWN = frozenset({NAME, f"{NAME}.new", _LOCK, _RESERVE})
+_TRANSLATION = "translation.json"
+
+_OWN = frozenset({NAME, f"{NAME}.new", _LOCK, _RESERVE, _TRANSLATION, f"{_TRANSLATION}.new"})
 _ROOT = 0
 
 
@@ -158,6 +160,18 @@ class RunDirectory:
         self._written, self._level_files = {}, frozenset()
         self.clean()
 
+    def save_translation(self, text: bytes) -> None:
+        """Keep the translation that is searched, of a TLA+ module: a resumed run goes on with the same one."""
+        self._files.replace(_TRANSLATION, text)
+
+    @property
+    def translation(self) -> bytes | None:
+        """The translation that was saved, None if there is none or it cannot be read."""
+        try:
+            return self._files.read(_TRANSLATION)
+        except (OSError, SystemFault):
+            return None
+
     @property
     def free_bytes(self) -> int:
         """The number of bytes that the disk of the run has free."""
@@ -234,7 +248,7 @@ class RunDirectory:
 
     def clean(self, keep: frozenset[str] = frozenset()) -> None:
         """Remove the files of kmc that neither the manifest nor `keep` needs."""
-        self._sweep(self.manifest.files | self._level_files | keep | {NAME, _LOCK, _RESERVE})
+        self._sweep(self.manifest.files | self._level_files | keep | {NAME, _LOCK, _RESERVE, _TRANSLATION})
 
     def discard(self) -> None:
         """End the run, and remove all files that kmc made, the manifest first."""

@@ -6,6 +6,7 @@ The counts were printed by TLC with one worker on the modules of tests/data/tla/
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import subprocess
 import sys
@@ -169,7 +170,7 @@ def test_a_false_assumption_ends_the_check(tmp_path: Path) -> None:
     assert "KMC351" in found.stderr
 
 
-@pytest.mark.parametrize("option", [("--shards", "2"), ("--threads", "2"), ("--resume", "x")])
+@pytest.mark.parametrize("option", [("--keep-states",), ("--threads", "2"), ("--storage", "s3://a/b")])
 def test_what_does_not_apply_to_a_module_is_refused(option: tuple[str, ...]) -> None:
     found = kmc("check", str(DATA / "Pool.tla"), *option)
     assert (found.exit_code, found.stdout) == (2, "")
@@ -305,11 +306,29 @@ def test_the_native_engine_has_the_figures_of_the_interpreter() -> None:
     assert {key: ours[key] for key in same} == {key: theirs[key] for key in same}
 
 
-def test_the_native_engine_takes_no_shards() -> None:
-    found = kmc("check", str(LEASE), "--engine", "native", "--shards", "2")
+def test_a_module_in_shards_is_resumed(tmp_path: Path) -> None:
+    words = ("--shards", "2", "--max-depth", "4", "--run-dir", str(tmp_path), "--json")
+    part = json.loads(kmc("check", str(LEASE), *words).stdout)
+    assert (part["engine"], part["exit_status"], part["depth"]) == ("native", 20, 4)
+    (run,) = tmp_path.iterdir()
+    command = shlex.split(part["resume"])
+    assert command[:4] == ["kmc", "check", "--resume", str(run)]
+    whole = json.loads(kmc(*command[1:4], "--json").stdout)
+    assert (whole["exit_status"], whole["distinct"], whole["depth"]) == (0, 72, check_json(str(LEASE))["depth"])
+    assert not (run / "checkpoint").exists()
+
+
+def test_states_of_a_module_are_not_kept() -> None:
+    found = kmc("check", str(LEASE), "--shards", "2", "--keep-states")
     assert (found.exit_code, found.stdout) == (2, "")
-    assert "error[KMC697]: --shards cannot be used with a TLA+ module" in found.stderr
+    assert "error[KMC697]: --keep-states cannot be used with a TLA+ module" in found.stderr
     assert "kmc translate X.tla DIR" in found.stderr
+
+
+def test_the_interpreter_has_no_shards() -> None:
+    found = kmc("check", str(LEASE), "--shards", "2", "--engine", "python")
+    assert (found.exit_code, found.stdout) == (2, "")
+    assert "error[KMC616]: the interpreter has no shards" in found.stderr
 
 
 @pytest.mark.slow
