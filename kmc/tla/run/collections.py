@@ -238,7 +238,9 @@ class _Examination:
     def _warn(self, found: Value, other: Value) -> None:
         self._left = 0
         place = f"{self._place.path}:{self._place.line}:{self._place.column}"
-        self._warnings.append(
+        text = (
             f"{place}: this CHOOSE has a choice, such as {short_text(found)} or {short_text(other)}: kmc takes the"
             " first in the order of names, and TLC the first in the order in which it read the names"
         )
+        if text not in self._warnings:  # a constant expression may be evaluated in several programs
+            self._warnings.append(text)
