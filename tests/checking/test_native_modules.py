@@ -505,7 +505,7 @@ def test_a_value_that_is_only_compared_may_be_outside_of_the_type_of_a_variable(
     )
     path.with_suffix(".cfg").write_text("INIT Init\nNEXT Next\nCHECK_DEADLOCK FALSE\n")
     notes: list[str] = []
-    outcome = checked(path, "Compares", note=notes.append)
+    outcome = checked(path, "Compares", around=Surroundings(note=notes.append))
     assert figures(outcome) == figures(checked(path, "Compares", Engine.PYTHON))
     assert len(notes) == 1
     assert notes[0].endswith("the search starts again with wider types.")
