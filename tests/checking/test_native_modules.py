@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +19,7 @@ from kmc.checking.outcome import Outcome
 from kmc.checking.request import Engine
 from kmc.checking.surroundings import Surroundings
 from kmc.engine import check_model
-from kmc.engine.files.run_directory import RunDirectory
-from kmc.errors import InternalError, SpecError, SystemFault
+from kmc.errors import InternalError, SpecError
 from kmc.frontend.model import Model
 from kmc.reference.search import Search
 from kmc.result import Limits, Result
@@ -228,72 +226,6 @@ def test_a_type_that_is_too_narrow_behind_a_violation_starts_it_again(counter: C
     outcome = counter("INVARIANT Begun", keep_going=True)
     assert outcome.result.counters.distinct == 41
     assert figures(outcome) == figures(counter("INVARIANT Begun", engine=Engine.PYTHON, keep_going=True))
-
-
-class TestResuming:
-    def test_a_run_goes_on_with_the_translation_that_it_was_begun_with(
-        self, counter: Callable[..., Outcome], cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(native_search, "EXTENT", ObservedExtent(states_max=3, steps_max=0))
-        notes: list[str] = []
-        folder = tmp_path / "run"
-        folder.mkdir()
-        with closing(RunDirectory.created(folder, {})) as directory:
-            around = Surroundings(lambda: directory, note=notes.append)
-            outcome = counter("INVARIANT Small", around=around, limits=Limits(depth=36))
-        assert notes
-        assert outcome.result.counters.distinct == 36
-        for path in cache.rglob("*.*"):
-            path.unlink()
-        monkeypatch.setattr(native_translation, "observe", None)
-        monkeypatch.chdir(tmp_path)  # the module is typed otherwise
-        with closing(RunDirectory.opened(folder)) as directory:
-            again = checked(Path("Counter.tla"), "Counter", around=Surroundings(lambda: directory))
-            assert directory.ended
-            directory.discard()
-        assert not (folder / "checkpoint").exists()
-        assert figures(again) == figures(counter("INVARIANT Small", engine=Engine.PYTHON))
-
-    def test_a_module_that_changed_leaves_the_run_as_it_is(
-        self, counter: Callable[..., Outcome], tmp_path: Path
-    ) -> None:
-        path, folder = tmp_path / "Counter.tla", tmp_path / "run"
-        folder.mkdir()
-        with closing(RunDirectory.created(folder, {})) as directory:
-            counter("INVARIANT Small", around=Surroundings(lambda: directory), limits=Limits(depth=9))
-        path.write_text(COUNTER.replace("n < 40", "n < 41"))
-        for _ in range(2):
-            with closing(RunDirectory.opened(folder)) as directory, pytest.raises(SystemFault, match="changed"):
-                counter("INVARIANT Small", around=Surroundings(lambda: directory))
-        path.write_text(COUNTER)
-        with closing(RunDirectory.opened(folder)) as directory:
-            outcome = counter("INVARIANT Small", around=Surroundings(lambda: directory))
-        assert figures(outcome) == figures(counter("INVARIANT Small", engine=Engine.PYTHON))
-
-    @pytest.mark.parametrize("damage", [b"", b"{}", b"[]", b'{"model": 1, "files": {"../x": "y"}, "record": {}}'])
-    def test_a_translation_that_is_damaged_is_made_anew(
-        self, damage: bytes, counter: Callable[..., Outcome], tmp_path: Path
-    ) -> None:
-        folder = tmp_path / "run"
-        folder.mkdir()
-        with closing(RunDirectory.created(folder, {})) as directory:
-            counter("INVARIANT Small", around=Surroundings(lambda: directory), limits=Limits(depth=9))
-        (folder / "checkpoint" / "translation.json").write_bytes(damage)
-        with closing(RunDirectory.opened(folder)) as directory:
-            again = counter("INVARIANT Small", around=Surroundings(lambda: directory))
-        assert figures(again) == figures(counter("INVARIANT Small", engine=Engine.PYTHON))
-
-    def test_a_run_that_was_stopped_before_its_first_level_begins_anew(
-        self, counter: Callable[..., Outcome], tmp_path: Path
-    ) -> None:
-        folder = tmp_path / "run"
-        folder.mkdir()
-        with closing(RunDirectory.created(folder, {})) as directory:
-            directory.begin({"the spec or its model": "another translation"})
-            directory.save_translation(b"")
-        with closing(RunDirectory.opened(folder)) as directory:
-            outcome = counter("INVARIANT Small", around=Surroundings(lambda: directory))
-        assert figures(outcome) == figures(counter("INVARIANT Small", engine=Engine.PYTHON))
 
 
 @pytest.mark.usefixtures("interpreted")
