@@ -11,7 +11,7 @@ from support.modules.three_ways import Checked, check_ways
 
 
 def attack_modules(seed: int, count: Callable[[int], None], kept: Path | None) -> list[str]:
-    """Check the module of a seed; the differences as text. `count` is told how many checks were made."""
+    """Check the module of a seed; the differences as text. `count` gets the number of checks."""
     drawn = protocol_module(seed)
     checked = _checked(drawn.module, drawn.configuration)
     count(1 + len(checked.translations))

@@ -4,24 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from support.drawing.states import random_state
+from support.oracles.both_engines import beginning_with, compiled, interpreted
 from support.oracles.results import told
 from support.specs.small import model_of
 
-from kmc.compiler.view_order import fingerprint_order
-from kmc.engine import assumed_integers
-from kmc.engine.assumed_integers import RememberedRange
-from kmc.engine.check_model import check_native
 from kmc.engine.files.run_directory import RunDirectory
 from kmc.errors import SpecError
-from kmc.frontend.model import Model
 from kmc.lang.assumed_range import AssumedRange
-from kmc.reference.search import Search
-from kmc.reference.temporal.accepted_problem import accepted_problem
-from kmc.result import Limits, Result, Verdict
+from kmc.result import Verdict
 from kmc.runtime.codec import decode_row, encode_row
 from kmc.shards.level.sharding import Sharding
 from kmc.shards.on_one_machine import sharded
@@ -31,23 +24,8 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(autouse=True)
 def _narrow_at_first() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(assumed_integers, "observed_range", lambda model, start=None: AssumedRange(0, 15))
-        patch.setattr(RememberedRange, "read", lambda self: None)
-        patch.setattr(RememberedRange, "write", lambda self, assumed: None)
+    with beginning_with(AssumedRange(0, 15)):
         yield
-
-
-def interpreted(model: Model, **options: Any) -> dict[str, Any]:
-    """The interpreter's result."""
-    search = Search(model, Limits(), view_order=fingerprint_order, problem=accepted_problem(model), **options)
-    return told(search.run())
-
-
-def compiled(model: Model, lines: list[str] | None = None, **options: Any) -> Result:
-    """The native engine's result; `lines` gets what it says of restarts."""
-    note = (lambda text: None) if lines is None else lines.append
-    return check_native(model, Limits(), problem=accepted_problem(model), note=note, **options)
 
 
 BALLOTS = """

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.oracles.orbits import orbit_faults
+from support.faults.set_models import World, first_difference, world_of
 from support.oracles.results import told
-from support.oracles.steps import differences, kernels_in_python, level_states
 from support.specs.small import model_of
 
 from kmc.compiler.ir import build as x
@@ -24,8 +23,6 @@ from kmc.compiler.values.value import Packed, Stored
 from kmc.engine import assumed_integers
 from kmc.engine.assumed_integers import RememberedRange
 from kmc.engine.check_model import check_native
-from kmc.errors import KmcError
-from kmc.frontend.model import Model
 from kmc.lang.assumed_range import AssumedRange
 from kmc.lang.types import SetType
 from kmc.reference.search import Search
@@ -90,28 +87,14 @@ def none(st):
 spec.symmetry("seats", Seat)
 """
 
-World = tuple[Model, list[Any]]
-
 
 @pytest.fixture(scope="module")
 def worlds(tmp_path_factory: pytest.TempPathFactory) -> dict[bool, World]:
     """The model without and with symmetry, and states that it reaches."""
-    made = {}
-    for symmetric in (False, True):
-        cfg = "CONSTANT Seat = {a, b, c} " + ("SYMMETRY seats" if symmetric else "")
-        model = model_of(tmp_path_factory.mktemp("world"), SOURCE, cfg)
-        made[symmetric] = model, level_states(model, Limits(states=150), at_most=12, seed=1)
-    return made
-
-
-def found(world: World, *, symmetric: bool) -> list[str]:
-    """The first difference between the engines, or the end of compiled code; none without a fault."""
-    model, states = world
-    kernels = kernels_in_python(model)
-    try:
-        return list((orbit_faults if symmetric else differences)(kernels, states))[:1]
-    except (IndexError, KmcError) as error:  # a row that is not one of a state
-        return [str(error)]
+    return {
+        symmetric: world_of(tmp_path_factory.mktemp("world"), SOURCE, "{a, b, c}", symmetric=symmetric, states=12)
+        for symmetric in (False, True)
+    }
 
 
 class Appending(ListMaker):
@@ -169,7 +152,7 @@ FAULTS: dict[str, tuple[bool, list[tuple[Any, str, Any]]]] = {
 
 @pytest.mark.parametrize("symmetric", [False, True])
 def test_nothing_differs_without_a_fault(symmetric: bool, worlds: dict[bool, World]) -> None:
-    assert found(worlds[symmetric], symmetric=symmetric) == []
+    assert first_difference(worlds[symmetric], symmetric=symmetric) == []
 
 
 @pytest.mark.parametrize("name", FAULTS)
@@ -177,7 +160,7 @@ def test_a_fault_in_a_list_is_found(name: str, worlds: dict[bool, World], monkey
     symmetric, places = FAULTS[name]
     for module, attribute, faulty in places:
         monkeypatch.setattr(module, attribute, faulty, raising=attribute != "sorted")
-    assert found(worlds[symmetric], symmetric=symmetric) != []
+    assert first_difference(worlds[symmetric], symmetric=symmetric) != []
 
 
 ROOMLESS = """

@@ -6,9 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from support.oracles.orbits import orbit_faults
-from support.oracles.steps import differences, kernels_in_python, level_states
-from support.specs.small import model_of
+from support.faults.set_models import World, first_difference, world_of
 
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Const, Expr
@@ -17,9 +15,6 @@ from kmc.compiler.symmetry import member_change, permute
 from kmc.compiler.values import masks, packing
 from kmc.compiler.values.code import Code
 from kmc.compiler.values.masks import Mask
-from kmc.errors import KmcError
-from kmc.frontend.model import Model
-from kmc.result import Limits
 
 SOURCE = """
 Seat = constant("Seat", IdentSet(symmetric=True), "x")
@@ -87,28 +82,13 @@ spec.symmetry("seats", Seat)
 """
 
 
-World = tuple[Model, list[Any]]
-
-
 @pytest.fixture(scope="module")
 def worlds(tmp_path_factory: pytest.TempPathFactory) -> dict[bool, World]:
     """The model without and with symmetry, and states that it reaches."""
-    made = {}
-    for symmetric in (False, True):
-        cfg = "CONSTANT Seat = {a, b} " + ("SYMMETRY seats" if symmetric else "")
-        model = model_of(tmp_path_factory.mktemp("world"), SOURCE, cfg)
-        made[symmetric] = model, level_states(model, Limits(states=150), at_most=6, seed=1)
-    return made
-
-
-def found(world: World, *, symmetric: bool) -> list[str]:
-    """The first difference between the engines, or the end of compiled code; none without a fault."""
-    model, states = world
-    kernels = kernels_in_python(model)
-    try:
-        return list((orbit_faults if symmetric else differences)(kernels, states))[:1]
-    except (IndexError, KmcError) as error:  # a row that is not one of a state
-        return [str(error)]
+    return {
+        symmetric: world_of(tmp_path_factory.mktemp("world"), SOURCE, "{a, b}", symmetric=symmetric, states=6)
+        for symmetric in (False, True)
+    }
 
 
 def first_word_only(operation: Callable[..., Mask]) -> Callable[..., Mask]:
@@ -161,7 +141,7 @@ FAULTS: dict[str, tuple[bool, list[tuple[Any, str, Any]]]] = {
 
 @pytest.mark.parametrize("symmetric", [False, True])
 def test_nothing_differs_without_a_fault(symmetric: bool, worlds: dict[bool, World]) -> None:
-    assert found(worlds[symmetric], symmetric=symmetric) == []
+    assert first_difference(worlds[symmetric], symmetric=symmetric) == []
 
 
 @pytest.mark.parametrize("name", FAULTS)
@@ -171,4 +151,4 @@ def test_a_fault_in_a_mask_of_several_words_is_found(
     symmetric, places = FAULTS[name]
     for module, attribute, faulty in places:
         monkeypatch.setattr(module, attribute, faulty)
-    assert found(worlds[symmetric], symmetric=symmetric) != []
+    assert first_difference(worlds[symmetric], symmetric=symmetric) != []
