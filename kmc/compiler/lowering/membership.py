@@ -376,7 +376,7 @@ def _same_tuples(low: Lowering, left: Several, right: Several, node: Origin) -> 
 
 
 def _comparable_masks(left: Value, right: Value) -> bool:
-    """Whether two sets have masks or lists of one type, or are of kinds that have no element in common."""
+    """Return whether the words of two sets can be compared: masks or lists of one type, or sets of disjoint kinds."""
     return share_words(left, right, common_type(left, right))
 
 

@@ -59,7 +59,7 @@ class ListMaker:
     """The variables in which a list of members is made: its length, and the words of each member."""
 
     def __init__(self, code: Code, declared: SetType, node: Origin | None) -> None:
-        """Emit code for the empty list. A check that a member has room is of `node`; without one, there is no check."""
+        """Emit code for the empty list. Adding a member checks at `node` that it has room; None leaves that out."""
         self._code, self._node = code, node
         self._declared = declared
         self._list = list_type(declared)

@@ -38,7 +38,7 @@ def listed_whole(t: Translation, domains: tuple[Argument, ...], scope: Translati
 
 def evaluated(t: Translation, parts: Iterable[Argument], scope: TranslationScope) -> list[str]:
     """Return conditions that evaluate the numbers, atoms and truth values among some parts that may have no value."""
-    codes = [t.value(part, scope) for part in parts if not is_total(t, part, scope, trusts_guards=False)]  # type: ignore[arg-type]  # no part is an operator
+    codes = [t.value(part, scope) for part in parts if not is_total(t, part, scope, trusts_guards=False)]
     kinds = [alternatives_of(code.shape) for code in codes]
     scalars = [bool(plain) and all(isinstance(one, _SCALARS) for one in plain) for plain in kinds]
     return [f"({code.source} == {code.source})" for code, is_scalar in zip(codes, scalars, strict=True) if is_scalar]

@@ -76,7 +76,7 @@ _SETS = (SetEnumerationExpr, SetFilterExpr, SetMapExpr, ProductExpr, RecordSetEx
 _TRUTHS = (ConjunctionExpr, DisjunctionExpr, QuantifiedExpr)
 
 
-def is_total(t: Translation, node: Expression, scope: TranslationScope, *, trusts_guards: bool = True) -> bool:
+def is_total(t: Translation, node: Argument, scope: TranslationScope, *, trusts_guards: bool = True) -> bool:
     """Return whether an expression has a value in every state in which its names have one.
 
     `trusts_guards` says that a branch, or a conjunct after the first, has a value wherever those before it let it be
