@@ -36,10 +36,11 @@ from starlette.routing import Route
 
 from kmc.errors import CommandLineError, KmcError, SystemFault
 from kmc.explorer.commands import RunUntil, WalkRandomly, command_of, refused
+from kmc.explorer.ground import Ground
 from kmc.explorer.guard import BODY_BYTES_MAX
 from kmc.explorer.page_files import asset, page
 from kmc.explorer.saving import SavingPlace, commands_from, save_walk, walked_trace
-from kmc.explorer.session import ExplorerSession, Ground, InitialStates
+from kmc.explorer.session import ExplorerSession, InitialStates
 from kmc.explorer.shown import disabled_data, error_data, frame_of, initial_data, search_data, view_of
 from kmc.trace.itf import itf_text
 
@@ -55,7 +56,7 @@ class Sessions:
 
     def __init__(self, ground: Ground) -> None:
         self._ground = ground
-        self._initial = InitialStates(ground.model)
+        self._initial = InitialStates(ground.explored)
         self._sessions: OrderedDict[str, ExplorerSession] = OrderedDict()
         self._lock = Lock()
 

@@ -6,15 +6,15 @@ error; the others are judged all the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 from kmc.errors import KmcError, Span
 from kmc.frontend.model import Model
 from kmc.invariants.kinds import KINDS, PropertyKind, Role
 from kmc.invariants.properties import Predicate, holds, is_stuttering
-from kmc.lang.records import State
 
 
 class JudgedOutcome(Enum):
@@ -50,7 +50,7 @@ class JudgedProperty:
     error: KmcError | None = None
 
 
-def judged(model: Model, before: State | None, state: State) -> Iterator[JudgedProperty]:
+def judged(model: Model, before: Any | None, state: Any) -> Iterator[JudgedProperty]:
     """Each property of the model in `state`, and those of steps on the step from `before`, where there is one."""
     for kind in KINDS:
         for prop in model.of(kind):
@@ -62,7 +62,7 @@ def judged(model: Model, before: State | None, state: State) -> Iterator[JudgedP
         yield JudgedProperty(formula.name, "temporal property", JudgedOutcome.OF_BEHAVIOURS, formula.doc, formula.span)
 
 
-def _judged(model: Model, kind: PropertyKind, prop: Predicate, states: tuple[State, ...]) -> JudgedProperty:
+def _judged(model: Model, kind: PropertyKind, prop: Predicate, states: tuple[Any, ...]) -> JudgedProperty:
     error = None
     if kind.role is Role.CHECKED and len(states) == 2 and is_stuttering(*states):
         outcome = JudgedOutcome.NOT_A_STEP
@@ -74,12 +74,23 @@ def _judged(model: Model, kind: PropertyKind, prop: Predicate, states: tuple[Sta
     return JudgedProperty(prop.name, kind.noun, outcome, prop.doc, prop.span, error)
 
 
-def failing(model: Model, before: State | None, state: State) -> tuple[str, ...]:
-    """The invariants and action properties that fail in a state or on the step to it, or have no truth value."""
+def failing(verdicts: Iterable[JudgedProperty]) -> tuple[str, ...]:
+    """Return the invariants and action properties that fail, or have no truth value."""
     wrong = (JudgedOutcome.FAILS, JudgedOutcome.ERROR)
-    return tuple(verdict.name for verdict in judged(model, before, state) if verdict.outcome in wrong)
+    return tuple(verdict.name for verdict in verdicts if verdict.outcome in wrong)
 
 
-def is_outside(model: Model, before: State | None, state: State) -> bool:
-    """Whether a constraint, of the state or of the step to it, keeps a search from going on there."""
-    return any(verdict.outcome is JudgedOutcome.OUTSIDE for verdict in judged(model, before, state))
+def is_outside(verdicts: Iterable[JudgedProperty]) -> bool:
+    """Return whether a constraint, of the state or of the step to it, keeps a search from going on there."""
+    return any(verdict.outcome is JudgedOutcome.OUTSIDE for verdict in verdicts)
+
+
+def is_inside(model: Model, before: Any | None, state: Any) -> bool:
+    """Return whether all constraints of a model are true; one that has no truth value is not."""
+    files = model.spec.files
+    try:
+        return all(holds(one, files, state) for one in model.predicates(Role.BOUNDING, 1)) and (
+            before is None or all(holds(one, files, before, state) for one in model.predicates(Role.BOUNDING, 2))
+        )
+    except KmcError:
+        return False

@@ -8,13 +8,12 @@ from datetime import datetime
 from pathlib import Path
 
 from kmc.errors import SystemFault
-from kmc.explorer.judging import JudgedOutcome, judged
+from kmc.explorer.judging import JudgedOutcome
 from kmc.explorer.session import ExplorerSession
 from kmc.invariants.kinds import Role
 from kmc.result import Verdict
-from kmc.trace.files import trace_file
 from kmc.trace.itf import itf_text
-from kmc.trace.untyped_trace import TraceFile
+from kmc.trace.untyped_trace import GIVEN, TraceFile
 
 _EXPLORED = "explored"
 """The status of a trace at whose end nothing fails."""
@@ -30,16 +29,18 @@ class SavingPlace:
 
 def walked_trace(session: ExplorerSession) -> TraceFile:
     """The path from an initial state to the current one, with the properties that fail there."""
-    model = session.ground.model
+    ground = session.ground
+    path = session.tree.path(session.tree.at)
     trace = session.tree.trace()
     states = [step.state for step in trace.steps]
     before = states[-2] if len(states) > 1 else None
-    failed = [each for each in judged(model, before, states[-1]) if each.outcome is JudgedOutcome.FAILS]
+    failed = [each for each in ground.explored.judged(before, states[-1]) if each.outcome is JudgedOutcome.FAILS]
+    is_given = ground.about.get("start") == GIVEN and path[0].number == 0
     if not failed:
-        return trace_file(trace, model, _EXPLORED)
-    of_step = failed[0].name in {each.name for each in model.predicates(Role.CHECKED, 2)}
+        return ground.explored.trace_file(trace, _EXPLORED, None, is_start_given=is_given)
+    of_step = failed[0].name in {each.name for each in ground.model.predicates(Role.CHECKED, 2)}
     verdict = Verdict.LIVENESS if of_step else Verdict.VIOLATION
-    return trace_file(trace, model, verdict.value, violated=failed[0].name)
+    return ground.explored.trace_file(trace, verdict.value, failed[0].name, is_start_given=is_given)
 
 
 def save_walk(session: ExplorerSession, place: SavingPlace, now: datetime) -> Path:

@@ -14,9 +14,9 @@ import uvicorn
 
 from kmc.errors import CommandLineError
 from kmc.explorer.application import explorer_application
+from kmc.explorer.ground import Ground
 from kmc.explorer.guard import Guard
 from kmc.explorer.saving import SavingPlace
-from kmc.explorer.session import Ground
 
 HOST = "127.0.0.1"
 

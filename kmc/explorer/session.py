@@ -6,14 +6,13 @@ is one more command once it has ended; until then the person can go on.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from operator import is_not
 from threading import Lock
 from typing import Any, assert_never
 
-from kmc.actions.relation import NextStateRelation
 from kmc.errors import CommandLineError, InternalError, KmcError
 from kmc.explorer.commands import (
     Begin,
@@ -28,20 +27,16 @@ from kmc.explorer.commands import (
     TakeMove,
     Undo,
     WalkRandomly,
-    one_of,
     refused,
 )
-from kmc.explorer.conditions import WaitedFor, action_enabled, expression_true, goal_reached, property_fails
+from kmc.explorer.explored_model import ExploredModel, MovesOfState
+from kmc.explorer.ground import Ground
 from kmc.explorer.judging import failing
-from kmc.explorer.moves import MovesOfState, moves_of
-from kmc.explorer.seeking import Seeker, SeekLimits, SeekProgress, SeekResult
-from kmc.explorer.seeking_natively import shortest_way
+from kmc.explorer.search_terms import SeekLimits, SeekProgress, SeekResult, WaitedFor
+from kmc.explorer.seeking import Seeker
 from kmc.explorer.state_tree import VISITED_MAX, StateTree, TreeHistory, VisitedState
 from kmc.explorer.telling_paths import PathTeller, ToldState
 from kmc.explorer.watching import Watching
-from kmc.frontend.model import Model
-from kmc.lang.records import State
-from kmc.reference.states.initial import each_initial_state
 from kmc.result import TraceStep
 from kmc.story.parts.story import StoryLoop
 from kmc.views.page.data import page_data
@@ -51,51 +46,16 @@ INITIAL_STATES_MAX = 1_000
 STATES_MAX = 10_000_000
 SECONDS_MAX = 600.0
 
-_CONDITIONS = {
-    "property": property_fails,
-    "goal": goal_reached,
-    "action": action_enabled,
-    "expression": expression_true,
-}
-
-
-@dataclass(frozen=True, slots=True)
-class OpenedCycle:
-    """The infinite continuation of a trace of `length` states: with state `back_to`, counted from 1, by the step
-    `closing`.
-    """
-
-    length: int
-    back_to: int
-    closing: TraceStep | None
-
-
-@dataclass(frozen=True, slots=True)
-class Ground:
-    """The common data of all sessions of one explorer: the model, the tree that each begins with, and notes for the
-    person.
-
-    `cycle` is that of a lasso, whose states are the first of the tree; `watched` are the texts of expressions that each
-    shows from the first.
-    """
-
-    model: Model
-    opening: StateTree = field(default_factory=StateTree)
-    about: Mapping[str, str] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-    cycle: OpenedCycle | None = None
-    watched: tuple[str, ...] = ()
-
 
 class InitialStates:
     """The initial states of a model, made as they are needed."""
 
-    def __init__(self, model: Model) -> None:
-        self._made: list[State] = []
-        self._coming: Iterator[State] = each_initial_state(model)
+    def __init__(self, explored: ExploredModel) -> None:
+        self._made: list[Any] = []
+        self._coming: Iterator[Any] = explored.initial_states()
         self._lock = Lock()
 
-    def first(self, count: int) -> list[State]:
+    def first(self, count: int) -> list[Any]:
         """The first `count` states, fewer where there are no more; KmcError where the spec fails."""
         with self._lock:
             self._made.extend(islice(self._coming, max(0, min(count, INITIAL_STATES_MAX) - len(self._made))))
@@ -141,10 +101,9 @@ class ExplorerSession:
         self.lock = Lock()
         self.history = TreeHistory(present=ground.opening)
         self.search: RunningSearch | None = None
-        spec = ground.model.spec
-        self.relation = NextStateRelation(spec.actions, spec.state_class, spec.files)
-        self.teller = PathTeller(spec)
-        self.watching = Watching(spec, ground.watched)
+        self.explored = ground.explored
+        self.teller = PathTeller(ground.explored)
+        self.watching = Watching(ground.explored, ground.watched)
         self._failing: dict[int, tuple[VisitedState, tuple[str, ...]]] = {}
         """Compare by identity, with the state itself, so that no other object gets its identity."""
         self._moves: tuple[Any, MovesOfState] | None = None
@@ -186,7 +145,7 @@ class ExplorerSession:
         """The moves that are possible and impossible in the current state; there must be such a state."""
         here = self.here()
         if self._moves is None or self._moves[0] is not here.state:
-            self._moves = (here.state, moves_of(self.relation, here.state))
+            self._moves = (here.state, self.explored.moves(here.state))
         return self._moves[1]
 
     def failing(self, visited: VisitedState) -> tuple[str, ...]:
@@ -194,7 +153,7 @@ class ExplorerSession:
         known = self._failing.get(id(visited))
         if known is None or known[0] is not visited:
             before = None if visited.parent is None else self.tree.visited[visited.parent].state
-            known = (visited, failing(self.ground.model, before, visited.state))
+            known = (visited, failing(self.explored.judged(before, visited.state)))
             self._failing[id(visited)] = known
         return known[1]
 
@@ -239,7 +198,7 @@ class ExplorerSession:
                 moves = self.moves().enabled
                 if index >= len(moves):
                     raise refused(f"this state has no move number {index + 1}", "choose one from the list")
-                return tree.after_steps([(moves[index].step, moves[index].instance.message)])
+                return tree.after_steps([(moves[index].step, moves[index].message)])
             case GoTo(to):
                 return tree.restarted() if to is None else tree.moved(self._visited(to))
             case Bookmark(of, name):
@@ -269,9 +228,9 @@ class ExplorerSession:
     def _wanted(self, command: RunUntil) -> WaitedFor:
         if not command.name and command.what != "property":
             raise refused("there is nothing to wait for", "name it")
-        return one_of("what", command.what, _CONDITIONS)(self.ground.model, command.name)
+        return self.explored.wanted(command.what, command.name)
 
-    def run_search(self, search: RunningSearch, command: LongCommand, start: State) -> None:
+    def run_search(self, search: RunningSearch, command: LongCommand, start: Any) -> None:
         """Run a search to its end, without the lock, and go where it found something, with the lock."""
         try:
             result = self._seek(search, command, start)
@@ -290,8 +249,8 @@ class ExplorerSession:
             except CommandLineError as error:
                 search.error = error
 
-    def _seek(self, search: RunningSearch, command: LongCommand, start: State) -> SeekResult:
-        seeker = Seeker(self.ground.model)
+    def _seek(self, search: RunningSearch, command: LongCommand, start: Any) -> SeekResult:
+        seeker = Seeker(self.explored)
         match command:
             case WalkRandomly(steps, seed):
                 limits = SeekLimits(VISITED_MAX, SECONDS_MAX)
@@ -301,7 +260,7 @@ class ExplorerSession:
                 limits = SeekLimits(min(max(states, 1), STATES_MAX), SECONDS_MAX)
                 if how == "random":
                     return seeker.at_random(start, wanted, 200, seed, limits, search.progress)
-                return shortest_way(self.ground.model, start, wanted, limits, search.progress)
+                return self.explored.shortest_way(start, wanted, limits, search.progress)
             case _:
                 assert_never(command)
 

@@ -9,19 +9,14 @@ from __future__ import annotations
 from typing import Any
 
 from kmc.errors import KmcError
-from kmc.explorer.judging import JudgedOutcome, JudgedProperty, failing, is_outside, judged
-from kmc.explorer.moves import Move
+from kmc.explorer.explored_model import Move
+from kmc.explorer.judging import JudgedOutcome, JudgedProperty, failing, is_outside
 from kmc.explorer.session import ExplorerSession, RunningSearch
 from kmc.explorer.state_tree import VisitedState
 from kmc.explorer.telling_paths import PreviewedMove, ToldState
 from kmc.frontend.source_place import source_place
 from kmc.invariants.kinds import Role
-from kmc.lang.records import State
-from kmc.spec.variables import encode_state
-from kmc.story.explain.obstacles import Obstacle, disabled
-from kmc.story.explain.why import why_fails
-from kmc.story.parts.in_words import in_words
-from kmc.story.parts.lanes import table_for_people
+from kmc.story.explain.obstacles import Obstacle
 from kmc.unexplained import Unexplained, try_explaining
 
 Json = dict[str, Any]
@@ -57,7 +52,7 @@ def frame_of(session: ExplorerSession) -> Json:
         "doc": model.spec.doc.split("\n")[0],
         "about": dict(session.ground.about),
         "notes": list(session.ground.notes),
-        "actions": [action.title for action in model.spec.actions],
+        "actions": list(session.explored.action_names),
         "properties": [predicate.name for predicate in model.predicates(Role.CHECKED)],
         "goals": [predicate.name for predicate in model.predicates(Role.WITNESSED, 1)],
         "deadlock": model.deadlock,
@@ -67,19 +62,18 @@ def frame_of(session: ExplorerSession) -> Json:
 def initial_data(session: ExplorerSession, begin: int) -> Json:
     """Some of the initial states, from place `begin` on: the differences of each from the first one."""
     states = session.initial.first(begin + INITIAL_LISTED + 1)
-    table = table_for_people(session.ground.model.spec)
+    first = session.explored.values_of(states[0])
     listed = []
     for index, state in enumerate(states[begin : begin + INITIAL_LISTED], start=begin):
-        variables = encode_state(state, table)
-        first = encode_state(states[0], table)
-        different = [name for name in variables if index == 0 or variables[name] != first[name]]
-        listed.append({"place": index, "values": [[name, in_words(variables[name])] for name in different]})
+        values = session.explored.values_of(state)
+        different = [[name, text] for name, text in values.items() if index == 0 or text != first[name]]
+        listed.append({"place": index, "values": different})
     return {"states": listed, "more": len(states) > begin + INITIAL_LISTED}
 
 
 def disabled_data(session: ExplorerSession) -> Json:
     """The actions that are not enabled in the current state, with the guard that stops each."""
-    obstacles = disabled(session.ground.model, session.here().state)
+    obstacles = session.explored.obstacles(session.here().state)
     return {"disabled": [_obstacle(obstacle) for obstacle in obstacles]}
 
 
@@ -100,8 +94,8 @@ def _here(session: ExplorerSession, line: tuple[VisitedState, ...], step: int) -
     told = session.told_line(line)
     here = told.told[step - 1]
     before = line[step - 2].state if step > 1 else None
-    moves, spec = session.moves(), session.ground.model.spec
-    verdicts = judged(session.ground.model, before, here.visited.state)
+    moves = session.moves()
+    verdicts = session.explored.judged(before, here.visited.state)
     return {
         "step": step,
         "fails": list(session.failing(here.visited)),
@@ -109,8 +103,8 @@ def _here(session: ExplorerSession, line: tuple[VisitedState, ...], step: int) -
         "story": told.data,
         "verdicts": [_verdict(session, verdict, before, here.visited.state) for verdict in verdicts],
         "moves": [_move(session, here, index, move) for index, move in enumerate(moves.enabled)],
-        "disabled": bool(moves.disabled) or any(action.message is not None for action in spec.actions),
-        "failing": [{"label": i.action.label(i.arguments), "error": error_data(e)} for i, e in moves.failing],
+        "disabled": moves.has_disabled,
+        "failing": [{"label": label, "error": error_data(error)} for label, error in moves.failing],
         "deadlock": not moves.enabled and not moves.failing,
     }
 
@@ -130,7 +124,8 @@ def _visited(session: ExplorerSession, visited: VisitedState) -> Json:
 
 
 def _move(session: ExplorerSession, last: ToldState, index: int, move: Move) -> Json:
-    model, state, successor = session.ground.model, last.visited.state, move.step.state
+    state, successor = last.visited.state, move.step.state
+    verdicts = list(session.explored.judged(state, successor))
     previewed = session.teller.preview(last, move)
     step = previewed.step
     return {
@@ -147,9 +142,9 @@ def _move(session: ExplorerSession, last: ToldState, index: int, move: Move) -> 
         "drops": list(step.lost),
         "ways": move.ways,
         "stutters": successor == state,
-        "fails": list(failing(model, state, successor)),
-        "outside": is_outside(model, state, successor),
-        "visited": session.tree.known(move.step, move.instance.message),
+        "fails": list(failing(verdicts)),
+        "outside": is_outside(verdicts),
+        "visited": session.tree.known(move.step, move.message),
     }
 
 
@@ -157,7 +152,7 @@ def _briefs(previewed: PreviewedMove, numbers: tuple[int, ...]) -> list[str]:
     return [f"{message.name} {message.brief}" for message in (previewed.messages[number - 1] for number in numbers)]
 
 
-def _verdict(session: ExplorerSession, judged_property: JudgedProperty, before: State | None, state: State) -> Json:
+def _verdict(session: ExplorerSession, judged_property: JudgedProperty, before: Any | None, state: Any) -> Json:
     return {
         "why": _why(session, judged_property, before, state)
         if judged_property.outcome is JudgedOutcome.FAILS
@@ -174,16 +169,12 @@ def _verdict(session: ExplorerSession, judged_property: JudgedProperty, before: 
     }
 
 
-def _why(session: ExplorerSession, judged_property: JudgedProperty, before: State | None, state: State) -> Json:
+def _why(session: ExplorerSession, judged_property: JudgedProperty, before: Any | None, state: Any) -> Json:
     """Explain why a property fails here: a sentence, and the values that decide it."""
-    model = session.ground.model
-    prop = next(p for p in model.predicates(Role.CHECKED) if p.name == judged_property.name)
-    states = (before, state) if prop in model.predicates(Role.CHECKED, 2) else (state,)
 
     def explain() -> Json:
-        why = why_fails(model, prop, *states)
-        pairs = [*why.instance, *((compared.expression, compared.value) for compared in why.compared)]
-        return {"sentence": why.sentence, "pairs": [list(pair) for pair in pairs]}
+        reason = session.explored.why_fails(judged_property.name, before, state)
+        return {"sentence": reason.sentence, "pairs": [list(pair) for pair in reason.pairs]}
 
     told = try_explaining(explain)
     if isinstance(told, Unexplained):

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from kmc.explorer.moves import Move
+from kmc.explorer.explored_model import ExploredModel, Move, StoryTeller
 from kmc.explorer.state_tree import VisitedState
-from kmc.frontend.loader import Spec
 from kmc.story.parts.story import SentMessage, Story, StoryStep
-from kmc.story.tell import Teller
 
 _REMEMBERED_MAX = 20_000
 
@@ -20,7 +18,7 @@ class ToldState:
 
     visited: VisitedState
     step: StoryStep
-    teller: Teller
+    teller: StoryTeller
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +31,10 @@ class PreviewedMove:
 
 
 class PathTeller:
-    """Tells paths of one spec and remembers them."""
+    """Tells paths of one model and remembers them."""
 
-    def __init__(self, spec: Spec) -> None:
-        self._spec = spec
+    def __init__(self, explored: ExploredModel) -> None:
+        self._explored = explored
         self._told: dict[int, ToldState] = {}
         """Compare by identity: a tree keeps the objects of its states, and another may number other states alike."""
 
@@ -66,13 +64,13 @@ class PathTeller:
     def preview(self, last: ToldState, move: Move) -> PreviewedMove:
         """The preview of a move from a told state."""
         teller = last.teller.fork()
-        step = teller.step(last.visited.state, move.step, last.step.number + 1, move.instance.message)
-        return PreviewedMove(move, step, teller.post.messages)
+        step = teller.step(last.visited.state, move.step, last.step.number + 1, move.message)
+        return PreviewedMove(move, step, teller.messages)
 
     def _tell(self, before: ToldState | None, visited: VisitedState) -> ToldState | None:
         """None where a process occurs in the state that the teller of the path does not know."""
         if before is None:
-            teller = Teller(self._spec, [visited.state])
+            teller = self._explored.teller([visited.state])
             return ToldState(visited, teller.step(None, visited.step, 1), teller)
         if not before.teller.knows_lanes_of(visited.state):
             return None
@@ -82,7 +80,7 @@ class PathTeller:
 
     def _retell(self, path: Sequence[VisitedState]) -> list[ToldState]:
         """The story of the path from its beginning, by a teller that knows the processes of all its states."""
-        teller = Teller(self._spec, [visited.state for visited in path])
+        teller = self._explored.teller([visited.state for visited in path])
         told_states: list[ToldState] = []
         for position, visited in enumerate(path, start=1):
             teller = teller.fork()

@@ -6,14 +6,15 @@ They belong to the session, not to its tree: undo, another branch and a page loa
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
+from kmc.errors import KmcError
 from kmc.explorer.commands import refused
+from kmc.explorer.explored_model import ExploredModel, WatchedExpression
 from kmc.explorer.state_tree import VisitedState
-from kmc.frontend.loader import Spec
-from kmc.frontend.typed_expression import Expression
 from kmc.lang.tla import Tla
 from kmc.story.parts.story import Story
-from kmc.story.watched import expressions_of, refuse_without_value, values_in, with_values
+from kmc.story.watched import NO_VALUE, with_values
 
 WATCHED_MAX = 8
 """The most expressions that a path shows: more columns leave no room for the steps."""
@@ -23,10 +24,10 @@ _REMEMBERED_MAX = 20_000
 class Watching:
     """The watched expressions of one session. Each is evaluated once in each state."""
 
-    def __init__(self, spec: Spec, texts: Sequence[str] = ()) -> None:
+    def __init__(self, explored: ExploredModel, texts: Sequence[str] = ()) -> None:
         """Watch `texts` from the first; raises as `show`."""
-        self._spec = spec
-        self._asked: tuple[Expression, ...] = ()
+        self._explored = explored
+        self._asked: tuple[WatchedExpression, ...] = ()
         self._values: dict[int, tuple[VisitedState, Mapping[str, Tla]]] = {}
         """Compare by identity, with the state itself, so that no other object gets its identity."""
         for text in texts:
@@ -42,8 +43,9 @@ class Watching:
 
         An expression that has a value in no state of the `path` is a mistake, too.
         """
-        (added,) = expressions_of(self._spec, [text])
-        refuse_without_value([added], [visited.state for visited in path])
+        added = self._explored.expression(text)
+        if path and all(_value(added, visited.state) == NO_VALUE for visited in path):
+            added.shown_in(path[-1].state)
         if added.text in self.texts:
             return
         if len(self._asked) >= WATCHED_MAX:
@@ -68,6 +70,13 @@ class Watching:
         if known is None or known[0] is not visited:
             if len(self._values) >= _REMEMBERED_MAX:
                 self._values.clear()
-            known = (visited, values_in(self._asked, visited.state))
+            known = (visited, {one.text: _value(one, visited.state) for one in self._asked})
             self._values[id(visited)] = known
         return {text: known[1][text] for text in self.texts}
+
+
+def _value(asked: WatchedExpression, state: Any) -> Tla:
+    try:
+        return asked.shown_in(state)
+    except KmcError:
+        return NO_VALUE

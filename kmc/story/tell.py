@@ -71,6 +71,11 @@ class Teller:
         """The processes of the story."""
         return self._lanes
 
+    @property
+    def messages(self) -> Sequence[SentMessage]:
+        """The messages of the states told so far."""
+        return self.post.messages
+
     def fork(self) -> Teller:
         """A teller of another continuation of the trace; it does not change the story of this one."""
         other = copy(self)

@@ -16,7 +16,7 @@ from support.views.exploring import do, searched, serving, session_of
 from support.views.stories import lossy_model
 
 from kmc.cli.saved.traced_model import model_of_trace
-from kmc.explorer.opening import ground_at, ground_of
+from kmc.explorer.python_specs.opening import ground_at, ground_of
 from kmc.explorer.saving import walked_trace
 from kmc.trace.files import pick
 

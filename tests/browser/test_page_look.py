@@ -14,7 +14,7 @@ from support.views.looks import FAMILIES, SIZES, SMALL_TARGETS, open_all
 from support.views.stories import hand_made_story, long_story, reading, reassignment, story_of_finding
 
 from kmc.cli.saved.traced_model import model_of_trace
-from kmc.explorer.opening import ground_at, ground_of
+from kmc.explorer.python_specs.opening import ground_at, ground_of
 from kmc.story.parts.story import Story
 from kmc.trace.files import pick
 

@@ -8,7 +8,9 @@ from support.specs.shipped import shipped_model
 from support.specs.small import COUNTER, model_of
 
 from kmc.explorer.judging import JudgedOutcome, JudgedProperty, failing, is_outside, judged
-from kmc.explorer.seeking import Seeker, SeekLimits, SeekProgress
+from kmc.explorer.python_specs.explored_spec import ExploredSpec
+from kmc.explorer.search_terms import SeekLimits, SeekProgress
+from kmc.explorer.seeking import Seeker
 from kmc.frontend.model import Model
 from kmc.invariants.properties import holds
 from kmc.reference.states.initial import initial_states
@@ -37,9 +39,9 @@ def test_every_property_of_a_state_and_of_the_step_to_it_is_judged(tmp_path: Pat
 def test_what_fails_and_what_is_outside(tmp_path: Path) -> None:
     model = model_of(tmp_path, COUNTER, ALL)
     first = initial_states(model)[0]
-    assert failing(model, first, first.set(n=3)) == ("BelowTwo", "NeverToThree")
-    assert is_outside(model, first, first.set(n=3))
-    assert not is_outside(model, None, first)
+    assert failing(judged(model, first, first.set(n=3))) == ("BelowTwo", "NeverToThree")
+    assert is_outside(judged(model, first, first.set(n=3)))
+    assert not is_outside(judged(model, None, first))
 
 
 BROKEN = (
@@ -60,13 +62,13 @@ def test_a_property_that_cannot_be_evaluated_shows_its_error_and_the_others_are_
     assert found["Broken"].outcome is JudgedOutcome.ERROR
     assert found["Broken"].error is not None
     assert found["NotNegative"].outcome is JudgedOutcome.HOLDS
-    assert failing(model, None, first.set(n=5)) == ("Broken",)
+    assert failing(judged(model, None, first.set(n=5))) == ("Broken",)
 
 
 def test_verdicts_of_random_walks_are_those_of_the_interpreter() -> None:
     model = shipped_model("kip_996", "smoke")
     start = initial_states(model)[0]
-    walk = Seeker(model).at_random(start, None, 25, 4, SeekLimits(), SeekProgress())
+    walk = Seeker(ExploredSpec(model)).at_random(start, None, 25, 4, SeekLimits(), SeekProgress())
     true = (JudgedOutcome.HOLDS, JudgedOutcome.REACHED, JudgedOutcome.INSIDE)
     false = (JudgedOutcome.FAILS, JudgedOutcome.NOT_REACHED, JudgedOutcome.OUTSIDE)
     properties = {prop.name: prop for prop in (*model.invariants, *model.reachable, *model.constraints)}

@@ -11,7 +11,7 @@ from support.specs.shipped import shipped_model
 from support.specs.small import COUNTER, model_of
 
 from kmc.actions.relation import NextStateRelation
-from kmc.explorer.moves import moves_of
+from kmc.explorer.python_specs.moves import moves_of
 from kmc.frontend.model import Model
 from kmc.reference.states.initial import initial_states
 

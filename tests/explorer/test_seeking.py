@@ -10,8 +10,10 @@ from support.specs.small import COUNTER, RIVER, model_of
 from support.views.exploring import do, long_command, searched, session_of
 
 from kmc.errors import CommandLineError
-from kmc.explorer.conditions import expression_true, property_fails
-from kmc.explorer.seeking import SeekEnd, Seeker, SeekLimits, SeekProgress
+from kmc.explorer.python_specs.conditions import expression_true, property_fails
+from kmc.explorer.python_specs.explored_spec import ExploredSpec
+from kmc.explorer.search_terms import SeekEnd, SeekLimits, SeekProgress
+from kmc.explorer.seeking import Seeker
 from kmc.frontend.model import Model
 from kmc.lang.records import State
 from kmc.reference.search import Search
@@ -24,7 +26,7 @@ def start_of(model: Model) -> State:
 
 def test_breadth_first_finds_a_shortest_way(tmp_path: Path) -> None:
     model = shipped_model("die_hard", "solution")
-    found = Seeker(model).breadth_first(
+    found = Seeker(ExploredSpec(model)).breadth_first(
         start_of(model), property_fails(model, "NotSolved"), SeekLimits(), SeekProgress()
     )
     assert found.end is SeekEnd.FOUND
@@ -34,14 +36,16 @@ def test_breadth_first_finds_a_shortest_way(tmp_path: Path) -> None:
 
 def test_breadth_first_sees_as_many_states_as_a_check() -> None:
     model = shipped_model("two_phase_commit", "smoke")
-    found = Seeker(model).breadth_first(start_of(model), property_fails(model, ""), SeekLimits(), SeekProgress())
+    found = Seeker(ExploredSpec(model)).breadth_first(
+        start_of(model), property_fails(model, ""), SeekLimits(), SeekProgress()
+    )
     assert found.end is SeekEnd.ALL_SEEN
     assert found.states == Search(model).run().counters.distinct
 
 
 def test_a_search_does_not_go_on_outside_of_a_constraint_but_looks_there(tmp_path: Path) -> None:
     model = model_of(tmp_path, COUNTER, "CONSTRAINT AtMostTwo\nCONSTANT Limit = 50")
-    seeker = Seeker(model)
+    seeker = Seeker(ExploredSpec(model))
     at_three = seeker.breadth_first(start_of(model), expression_true(model, "st.n == 3"), SeekLimits(), SeekProgress())
     at_four = seeker.breadth_first(start_of(model), expression_true(model, "st.n == 4"), SeekLimits(), SeekProgress())
     assert (at_three.end, at_four.end) == (SeekEnd.FOUND, SeekEnd.ALL_SEEN)
@@ -73,7 +77,7 @@ def test_breadth_first_finds_a_step_to_a_known_state_that_breaks_an_action_prope
     model = model_of(tmp_path, BACK, "PROPERTY NeverDown")
     for name in ("NeverDown", ""):
         wanted = property_fails(model, name)
-        found = Seeker(model).breadth_first(start_of(model), wanted, SeekLimits(), SeekProgress())
+        found = Seeker(ExploredSpec(model)).breadth_first(start_of(model), wanted, SeekLimits(), SeekProgress())
         assert found.end is SeekEnd.FOUND
         assert [step.label for step, _ in found.steps] == ["Increase", "Back"]
         assert found.depth == len(found.steps)
@@ -82,7 +86,8 @@ def test_breadth_first_finds_a_step_to_a_known_state_that_breaks_an_action_prope
 def test_a_walk_of_a_seed_is_the_same_every_time() -> None:
     model = shipped_model("kip_996", "smoke")
     walks = [
-        Seeker(model).at_random(start_of(model), None, 15, seed, SeekLimits(), SeekProgress()) for seed in (3, 3, 4)
+        Seeker(ExploredSpec(model)).at_random(start_of(model), None, 15, seed, SeekLimits(), SeekProgress())
+        for seed in (3, 3, 4)
     ]
     assert walks[0].steps == walks[1].steps
     assert walks[0].steps != walks[2].steps
@@ -91,22 +96,28 @@ def test_a_walk_of_a_seed_is_the_same_every_time() -> None:
 def test_a_search_ends_at_its_limits_and_when_it_is_cancelled(tmp_path: Path) -> None:
     model = model_of(tmp_path, COUNTER, "CONSTANT Limit = 90")
     never = expression_true(model, "st.n > 90")
-    few = Seeker(model).breadth_first(start_of(model), never, SeekLimits(states=10), SeekProgress())
+    few = Seeker(ExploredSpec(model)).breadth_first(start_of(model), never, SeekLimits(states=10), SeekProgress())
     assert (few.end, few.steps) == (SeekEnd.LIMIT, ())
     ticks = iter(range(1000))
-    late = Seeker(model, lambda: next(ticks)).breadth_first(
+    late = Seeker(ExploredSpec(model), lambda: next(ticks)).breadth_first(
         start_of(model), never, SeekLimits(seconds=5), SeekProgress()
     )
     assert late.end is SeekEnd.LIMIT
     cancelled = SeekProgress(is_cancelled=True)
-    assert Seeker(model).breadth_first(start_of(model), never, SeekLimits(), cancelled).end is SeekEnd.CANCELLED
-    assert Seeker(model).at_random(start_of(model), never, 5, 1, SeekLimits(), cancelled).end is SeekEnd.CANCELLED
+    assert (
+        Seeker(ExploredSpec(model)).breadth_first(start_of(model), never, SeekLimits(), cancelled).end
+        is SeekEnd.CANCELLED
+    )
+    assert (
+        Seeker(ExploredSpec(model)).at_random(start_of(model), never, 5, 1, SeekLimits(), cancelled).end
+        is SeekEnd.CANCELLED
+    )
 
 
 def test_a_random_search_begins_again_until_its_limit(tmp_path: Path) -> None:
     model = model_of(tmp_path, RIVER)
     never = expression_true(model, "st.farmer != st.farmer")
-    found = Seeker(model).at_random(start_of(model), never, 5, 1, SeekLimits(states=40), SeekProgress())
+    found = Seeker(ExploredSpec(model)).at_random(start_of(model), never, 5, 1, SeekLimits(states=40), SeekProgress())
     assert (found.end, found.states) == (SeekEnd.LIMIT, 40)
 
 

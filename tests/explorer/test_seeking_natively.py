@@ -9,14 +9,16 @@ import pytest
 from support.specs.shipped import shipped_model
 from support.specs.small import COUNTER, model_of
 
-import kmc.explorer.seeking_natively as natively
+import kmc.explorer.python_specs.seeking_natively as natively
 from kmc.checking.model_choice import choose_model
 from kmc.engine.search import level_search
 from kmc.errors import CommandLineError
-from kmc.explorer.conditions import WaitedFor, action_enabled, expression_true, goal_reached, property_fails
-from kmc.explorer.moves import moves_of
-from kmc.explorer.seeking import SeekEnd, Seeker, SeekLimits, SeekProgress, SeekResult
-from kmc.explorer.seeking_natively import shortest_way
+from kmc.explorer.python_specs.conditions import action_enabled, expression_true, goal_reached, property_fails
+from kmc.explorer.python_specs.explored_spec import ExploredSpec
+from kmc.explorer.python_specs.moves import moves_of
+from kmc.explorer.python_specs.seeking_natively import shortest_way
+from kmc.explorer.search_terms import SeekEnd, SeekLimits, SeekProgress, SeekResult, WaitedFor
+from kmc.explorer.seeking import Seeker
 from kmc.frontend.model import Model
 from kmc.reference.states.initial import initial_states
 
@@ -50,13 +52,13 @@ def start_of(model: Model) -> Any:
 def agreed(model: Model, wanted: WaitedFor) -> SeekResult:
     """What both find: the same end after as many steps; each step is one that the spec allows."""
     start = start_of(model)
-    slow = Seeker(model).breadth_first(start, wanted, MANY, SeekProgress())
-    fast = shortest_way(model, start, wanted, MANY, SeekProgress())
+    slow = Seeker(ExploredSpec(model)).breadth_first(start, wanted, MANY, SeekProgress())
+    fast = shortest_way(ExploredSpec(model), start, wanted, MANY, SeekProgress())
     assert (fast.end, len(fast.steps)) == (slow.end, len(slow.steps))
     if fast.end is SeekEnd.ALL_SEEN:
         assert fast.states == slow.states
     before = start
-    relation = Seeker(model)._relation
+    relation = ExploredSpec(model)._relation
     for step, message in fast.steps:
         assert (step, message) in [(move.step, move.instance.message) for move in moves_of(relation, before).enabled]
         before = step.state
@@ -107,7 +109,7 @@ def test_a_condition_that_is_met_at_the_start_is_waited_for_again(tmp_path: Path
 def test_a_start_outside_of_a_constraint_is_left_all_the_same(tmp_path: Path, at_once: None) -> None:
     model = model_of(tmp_path, COUNTER, "CONSTRAINT AtMostTwo\nCONSTANT Limit = 50")
     start = start_of(model).set(n=9)
-    found = shortest_way(model, start, expression_true(model, "n == 10"), MANY, SeekProgress())
+    found = shortest_way(ExploredSpec(model), start, expression_true(model, "n == 10"), MANY, SeekProgress())
     assert (found.end, len(found.steps)) == (SeekEnd.FOUND, 1)
 
 
@@ -148,7 +150,9 @@ def test_an_error_on_the_way_leaves_the_answer_to_the_interpreter(
 def test_an_expression_without_a_value_is_refused_as_the_interpreter_does(tmp_path: Path, at_once: None) -> None:
     model = model_of(tmp_path, COUNTER, "CONSTANT Limit = 50")
     with pytest.raises(CommandLineError, match="zero") as caught:
-        shortest_way(model, start_of(model), expression_true(model, "n // (n - 30) == 99"), MANY, SeekProgress())
+        shortest_way(
+            ExploredSpec(model), start_of(model), expression_true(model, "n // (n - 30) == 99"), MANY, SeekProgress()
+        )
     assert caught.value.code == "KMC671"
 
 
@@ -157,7 +161,7 @@ def test_an_action_that_becomes_enabled_is_found_by_the_interpreter(
 ) -> None:
     monkeypatch.setattr(natively, "INTERPRETED_STATES_MAX", 20)
     model = model_of(tmp_path, LATE, "CONSTANT Limit = 50")
-    found = shortest_way(model, start_of(model), action_enabled(model, "Reset"), MANY, SeekProgress())
+    found = shortest_way(ExploredSpec(model), start_of(model), action_enabled(model, "Reset"), MANY, SeekProgress())
     assert (found.end, len(found.steps)) == (SeekEnd.FOUND, 10)
     assert interpreted == [3, 20]
 
@@ -165,7 +169,7 @@ def test_an_action_that_becomes_enabled_is_found_by_the_interpreter(
 def test_the_limit_and_a_person_end_it(monkeypatch: pytest.MonkeyPatch, at_once: None) -> None:
     model = shipped_model("kraft", "standard")
     never = expression_true(model, "len(messages) > 99")
-    few = shortest_way(model, start_of(model), never, SeekLimits(states=3_000), SeekProgress())
+    few = shortest_way(ExploredSpec(model), start_of(model), never, SeekLimits(states=3_000), SeekProgress())
     assert (few.end, 3_000 <= few.states < 20_000) == (SeekEnd.LIMIT, True)
 
     monkeypatch.setattr(level_search, "PROGRESS_SECONDS", 0.02)
@@ -180,6 +184,6 @@ def test_the_limit_and_a_person_end_it(monkeypatch: pytest.MonkeyPatch, at_once:
                 heard.append(value)
                 self.is_cancelled = True
 
-    cancelled = shortest_way(model, start_of(model), never, SeekLimits(10**7), Impatient())
+    cancelled = shortest_way(ExploredSpec(model), start_of(model), never, SeekLimits(10**7), Impatient())
     assert heard
     assert (cancelled.end, cancelled.states < 220_780) == (SeekEnd.CANCELLED, True)

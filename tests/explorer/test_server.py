@@ -19,7 +19,7 @@ from support.views.exploring import asked, serving
 from kmc.errors import CommandLineError
 from kmc.explorer.application import SESSIONS_MAX
 from kmc.explorer.guard import BODY_BYTES_MAX
-from kmc.explorer.opening import ground_of
+from kmc.explorer.python_specs.opening import ground_of
 from kmc.explorer.saving import SavingPlace
 from kmc.explorer.server import ExplorerServer
 

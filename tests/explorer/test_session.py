@@ -13,10 +13,12 @@ from support.specs.shipped import shipped_model
 from support.specs.small import COUNTER, model_of
 from support.views.exploring import do, long_command, searched, session_of
 
+from kmc.actions.relation import NextStateRelation
 from kmc.cli.saved.traced_model import model_of_trace
 from kmc.errors import CommandLineError, KmcError, SystemFault
 from kmc.explorer.commands import command_of
-from kmc.explorer.opening import ground_at
+from kmc.explorer.python_specs.moves import moves_of
+from kmc.explorer.python_specs.opening import ground_at
 from kmc.explorer.saving import SavingPlace, commands_from, save_walk, walked_trace
 from kmc.explorer.session import ExplorerSession
 from kmc.explorer.shown import disabled_data, frame_of, initial_data, view_of
@@ -126,14 +128,16 @@ def test_a_move_says_what_it_breaks_and_where_it_leads() -> None:
 
 
 def test_what_cannot_happen_is_told_with_the_guard_that_stops_it() -> None:
-    session = session_of(shipped_model("two_phase_commit", "smoke"))
+    model = shipped_model("two_phase_commit", "smoke")
+    session = session_of(model)
     found = disabled_data(session)["disabled"]
     commit = next(one for one in found if one["action"] == "TmCommit")
     assert "len(st.prepared) < len(RM)" in commit["guard"]
     assert commit["place"].startswith("specs/two_phase_commit/actions.py:")
     assert "len(prepared) is 0" in commit["sentence"]
     told = {(one["action"], tuple(one["arguments"])) for one in found if one["message"] is None and one["guard"]}
-    assert len(told) == len(session.moves().disabled)
+    relation = NextStateRelation(model.spec.actions, model.spec.state_class, model.spec.files)
+    assert len(told) == len(moves_of(relation, session.here().state).disabled)
 
 
 def test_a_state_without_a_step_is_shown_as_one(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from kmc.install_hint import install_command
 from kmc.trace.files import pick
 
 if TYPE_CHECKING:
-    from kmc.explorer.session import Ground
+    from kmc.explorer.ground import Ground
 
 SAVE_DIR = ".kmc/traces"
 
@@ -147,12 +147,12 @@ def _check_expressions(ground: Ground) -> None:
     """Raise CommandLineError as `kmc eval` for a mistake in an expression that is to be shown."""
     from kmc.explorer.watching import Watching
 
-    Watching(ground.model.spec, ground.watched)
+    Watching(ground.explored, ground.watched)
 
 
 def _ground(options: ExploreOptions) -> tuple[Ground, tuple[str, ...]]:
     """The model to explore, and the words that choose its spec and model on a command line."""
-    from kmc.explorer.opening import ground_at, ground_of
+    from kmc.explorer.python_specs.opening import ground_at, ground_of
 
     if options.trace is None:
         if options.spec is None:

@@ -12,16 +12,22 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from kmc.explorer.commands import RunUntil, WalkRandomly, command_of
-from kmc.explorer.opening import ground_of
+from kmc.explorer.ground import Ground
+from kmc.explorer.python_specs.opening import ground_of
 from kmc.explorer.saving import SavingPlace
 from kmc.explorer.server import ExplorerServer
-from kmc.explorer.session import ExplorerSession, Ground, InitialStates, RunningSearch
+from kmc.explorer.session import ExplorerSession, InitialStates, RunningSearch
 from kmc.frontend.model import Model
 
 
 def session_of(model: Model, ground: Ground | None = None) -> ExplorerSession:
     """A session that has begun in the first initial state, unless `ground` opens elsewhere."""
-    session = ExplorerSession(ground or ground_of(model), InitialStates(model))
+    return session_on(ground or ground_of(model))
+
+
+def session_on(ground: Ground) -> ExplorerSession:
+    """A session that has begun in the first initial state, unless `ground` opens elsewhere."""
+    session = ExplorerSession(ground, InitialStates(ground.explored))
     if session.tree.at is None:
         session.begin_at_once()
     return session

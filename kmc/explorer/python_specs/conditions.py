@@ -7,13 +7,14 @@ An expression is one of `kmc.frontend.typed_expression` over the state `st`, wit
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from kmc.actions.relation import NextStateRelation
 from kmc.errors import CommandLineError, KmcError, did_you_mean
 from kmc.explorer.commands import refused
+from kmc.explorer.search_terms import WaitedFor
 from kmc.frontend.model import Model
 from kmc.frontend.typed_expression import Expression, expression
 from kmc.invariants.kinds import KINDS, Role, of_role
@@ -23,24 +24,6 @@ from kmc.lang.showing import shown
 
 EXPRESSION_LENGTH_MAX = 2_000
 _ADVICE = "write an expression of the spec language over the state st, such as len(st.messages) > 2"
-
-Condition = Callable[[Any, Any], bool]
-"""Whether it is met in a state, given the state before it."""
-
-
-@dataclass(frozen=True, slots=True)
-class WaitedFor:
-    """A condition with the sentence that says when it is met: `NoIllegalState fails`.
-
-    `is_met_by_step` is its part that a step to a known state may meet, although that state alone does not. `check`
-    makes the model whose check fails where the condition is met, with files in a folder that stays during the check;
-    None where there is no such model.
-    """
-
-    sentence: str
-    is_met: Condition
-    is_met_by_step: Condition = lambda before, state: False
-    check: Callable[[Model, Path], Model] | None = None
 
 
 def property_fails(model: Model, name: str) -> WaitedFor:

@@ -18,7 +18,7 @@ from kmc.result import TraceStep
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class InstanceMove:
     """A step that an enabled instance allows; `ways` is how often the relation generates it."""
 
     instance: ActionInstance
@@ -27,17 +27,17 @@ class Move:
 
 
 @dataclass(frozen=True, slots=True)
-class MovesOfState:
+class InstancesOfState:
     """The enabled moves, the instances that are not enabled, and those whose evaluation fails, with the error."""
 
-    enabled: tuple[Move, ...]
+    enabled: tuple[InstanceMove, ...]
     disabled: tuple[ActionInstance, ...]
     failing: tuple[tuple[ActionInstance, KmcError], ...]
 
 
-def moves_of(relation: NextStateRelation, state: State) -> MovesOfState:
+def moves_of(relation: NextStateRelation, state: State) -> InstancesOfState:
     """All that can and cannot happen in `state`."""
-    enabled: list[Move] = []
+    enabled: list[InstanceMove] = []
     disabled: list[ActionInstance] = []
     failing: list[tuple[ActionInstance, KmcError]] = []
     for instance in _in_order(relation, state):
@@ -50,8 +50,8 @@ def moves_of(relation: NextStateRelation, state: State) -> MovesOfState:
             disabled.append(instance)
         for successor in sorted(successors, key=sort_key):
             step = trace_step((instance.action, instance.arguments, successor))
-            enabled.append(Move(instance, step, successors[successor]))
-    return MovesOfState(tuple(enabled), tuple(disabled), tuple(failing))
+            enabled.append(InstanceMove(instance, step, successors[successor]))
+    return InstancesOfState(tuple(enabled), tuple(disabled), tuple(failing))
 
 
 def _in_order(relation: NextStateRelation, state: State) -> list[ActionInstance]:

@@ -17,10 +17,11 @@ from tempfile import TemporaryDirectory
 from kmc.actions.relation import NextStateRelation
 from kmc.engine.check_model import check_native
 from kmc.errors import KmcError
-from kmc.explorer.conditions import WaitedFor
+from kmc.explorer.explored_model import ExploredModel
 from kmc.explorer.judging import is_outside
-from kmc.explorer.moves import moves_of
-from kmc.explorer.seeking import SeekEnd, Seeker, SeekLimits, SeekProgress, SeekResult, TakenStep
+from kmc.explorer.python_specs.moves import moves_of
+from kmc.explorer.search_terms import SeekEnd, SeekLimits, SeekProgress, SeekResult, TakenStep, WaitedFor
+from kmc.explorer.seeking import Seeker
 from kmc.frontend.model import Model
 from kmc.lang.records import State
 from kmc.result import Bound, Counters, Limits, Result, TraceStep, Verdict
@@ -32,14 +33,14 @@ INTERPRETED_STATES_MAX = 100_000
 
 
 def shortest_way(
-    model: Model, start: State, wanted: WaitedFor, limits: SeekLimits, progress: SeekProgress
+    explored: ExploredModel, start: State, wanted: WaitedFor, limits: SeekLimits, progress: SeekProgress
 ) -> SeekResult:
     """As `Seeker.breadth_first`, which it calls first; as fast as a check where the condition can be compiled."""
-    seeker = Seeker(model)
+    seeker = Seeker(explored)
     near = seeker.breadth_first(start, wanted, replace(limits, states=min(limits.states, NEAR_STATES)), progress)
     if near.end is not SeekEnd.LIMIT or near.states < NEAR_STATES or limits.states <= NEAR_STATES:
         return near
-    way = _compiled(model, start, wanted, limits, progress)
+    way = _compiled(explored, start, wanted, limits, progress)
     if way is not None:
         return way
     interpreted = replace(limits, states=min(limits.states, INTERPRETED_STATES_MAX))
@@ -47,12 +48,13 @@ def shortest_way(
 
 
 def _compiled(
-    model: Model, start: State, wanted: WaitedFor, limits: SeekLimits, progress: SeekProgress
+    explored: ExploredModel, start: State, wanted: WaitedFor, limits: SeekLimits, progress: SeekProgress
 ) -> SeekResult | None:
     """The result of a check; None if only the interpreter can answer."""
     # A check would end in a state that meets the condition, and would not leave one that breaks a constraint.
-    if wanted.check is None or wanted.is_met(None, start) or is_outside(model, None, start):
+    if wanted.check is None or wanted.is_met(None, start) or is_outside(explored.judged(None, start)):
         return None
+    model = explored.model
 
     def look(counters: Counters) -> None:
         progress.activity, progress.states, progress.depth = "", counters.distinct, counters.depth - 1

@@ -1,0 +1,1 @@
+"""The explorer on specs in Python: their interpreter, stories and compiled searches behind `ExploredModel`."""
