@@ -23,6 +23,7 @@ from kmc.result import GrowingVariable
 from kmc.runtime.codec import decode_row, encode_row
 from kmc.runtime.compiled_spec import CompiledSpec
 from kmc.runtime.native_module import NativeModule
+from kmc.runtime.object_cache import cache_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,11 @@ class CompiledModel:
     def module(self) -> NativeModule:
         """The machine code."""
         return self.spec.module
+
+    @property
+    def code_key(self) -> str:
+        """The key of everything that decides the machine code: kernels, target, and the versions of the compiler."""
+        return cache_key(self.spec.llvm_ir, self.spec.target)
 
     def record(self, state: State) -> PackedState:
         """The packed form of a state, with its fingerprint."""

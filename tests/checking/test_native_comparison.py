@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
 from kmc.checking.modules import native_comparison, native_translation
 from kmc.checking.modules.check_module import ModuleRequest, check_module
 from kmc.checking.modules.checked_module import CheckedModule
-from kmc.checking.modules.native_comparison import ComparedExtent
+from kmc.checking.modules.native_comparison import ComparedExtent, NativeComparison
 from kmc.checking.outcome import Outcome
 from kmc.checking.request import Engine
 from kmc.errors import EvaluationError, InternalError
@@ -59,12 +59,19 @@ FAULTS = {
 """Texts in the translation, what stands for them in a wrong one, and what differs then."""
 
 
-def checked(folder: Path) -> Outcome:
+def checked(folder: Path, fingerprint_bits: Literal[64, 128] = 64) -> Outcome:
     """Check the crane natively."""
+    (folder / "Crane.tla").write_text(CRANE)
+    (folder / "Crane.cfg").write_text(CFG)
+    return check_module(request(folder, fingerprint_bits))
+
+
+def request(folder: Path, fingerprint_bits: Literal[64, 128] = 64) -> ModuleRequest:
+    """Return the request of a native check of the crane."""
     path = folder / "Crane.tla"
-    path.write_text(CRANE)
-    path.with_suffix(".cfg").write_text(CFG)
-    return check_module(ModuleRequest(path, path.with_suffix(".cfg"), engine=Engine.NATIVE, threads=1))
+    return ModuleRequest(
+        path, path.with_suffix(".cfg"), engine=Engine.NATIVE, threads=1, fingerprint_bits=fingerprint_bits
+    )
 
 
 @pytest.fixture
@@ -139,3 +146,51 @@ def test_it_ends_when_its_time_is_up(
     changed("st.moved == 3", "st.moved <= 3")
     monkeypatch.setattr(native_comparison, "COMPARED_EXTENT", ComparedExtent(seconds_max=0.0))
     assert checked(tmp_path).result.counters.generated != 62
+
+
+def compared(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Return a list that grows by the number of states that each comparison expands."""
+    counts: list[int] = []
+    run = NativeComparison.run
+
+    def counted(self: NativeComparison, initial: Any) -> int:
+        counts.append(run(self, initial))
+        return counts[-1]
+
+    monkeypatch.setattr(NativeComparison, "run", counted)
+    return counts
+
+
+def test_code_that_was_found_equal_is_not_compared_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = compared(monkeypatch)
+    first, second = checked(tmp_path), checked(tmp_path)
+    assert len(counts) == 1
+    assert counts[0] > 0
+    assert second.result.counters.generated == first.result.counters.generated
+    checked(tmp_path, fingerprint_bits=128)
+    assert len(counts) == 2
+    (tmp_path / "Crane.cfg").write_text(CFG.replace("{b1, b2}", "{b1, b2, b3}"))
+    check_module(request(tmp_path))
+    assert len(counts) == 3
+
+
+def test_a_comparison_without_time_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = compared(monkeypatch)
+    with monkeypatch.context() as hurried:
+        hurried.setattr(native_comparison, "COMPARED_EXTENT", ComparedExtent(seconds_max=0.0))
+        checked(tmp_path)
+    checked(tmp_path)
+    assert counts[0] == 0
+    assert counts[1] > 0
+
+
+def test_a_comparison_that_others_may_have_written_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KMC_CACHE_DIR", str(tmp_path / "cache"))
+    counts = compared(monkeypatch)
+    checked(tmp_path)
+    (entry,) = (tmp_path / "cache").glob("modules/*/compared/*")
+    entry.chmod(0o666)
+    checked(tmp_path)
+    assert len(counts) == 2

@@ -6,6 +6,8 @@ the constraints, the invariants, the formulas of steps, the atoms of temporal pr
 fingerprint exactly if they count as one in the module, so a value that the translation keeps in two ways is found as
 soon as both were reached.
 
+Code that was found equal once is not compared again, as long as the cache of the module remembers it.
+
 A state in which compiled code fails is left to the search, which finds out whether a type was too narrow.
 """
 
@@ -17,13 +19,14 @@ from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any, NoReturn
 
 from kmc.checking.modules.checked_module import CheckedModule
 from kmc.checking.modules.module_text import state_line
 from kmc.checking.modules.module_trace import action_of
 from kmc.checking.modules.native_temporal import NativeTemporal
-from kmc.checking.modules.native_translation import NativeTranslation
+from kmc.checking.modules.native_translation import NativeTranslation, TranslationCache
 from kmc.engine.compiled_model import CompiledModel
 from kmc.engine.judged_steps import JudgedStep, atom_values, broken_in, is_inside, judged_steps
 from kmc.engine.layout.frontier import PackedState
@@ -111,18 +114,18 @@ class NativeComparison:
             if not queue:
                 return
             row = queue.popleft()
-            yield self._state(row)
             for successor in self._expanded(row):
                 if successor.tobytes() not in known:
                     known.add(successor.tobytes())
                     queue.append(successor)
+            yield self._state(row)
         steps = 0
         while inside and steps < extent.walks_max:
             row = choice.choice(inside)
             for _ in range(_WALK_LENGTH):
+                successors = [one for one in self._expanded(row) if one.tobytes() != row.tobytes()]
                 yield self._state(row)
                 steps += 1
-                successors = [one for one in self._expanded(row) if one.tobytes() != row.tobytes()]
                 if not successors:
                     break
                 row = choice.choice(successors)
@@ -237,14 +240,30 @@ class NativeComparison:
 
 
 def compare_with_module(
+    cache: TranslationCache,
     module: CheckedModule,
     translation: NativeTranslation,
     temporal: NativeTemporal,
     compiled: CompiledModel,
     initial: Sequence[PackedState],
 ) -> None:
-    """Compare the first states of a compiled module with the module; InternalError KMC944 for a difference."""
-    NativeComparison(module, translation, temporal, compiled, COMPARED_EXTENT).run(initial)
+    """Compare the first states of a compiled module with the module; InternalError KMC944 for a difference.
+
+    The cache remembers the code that was found equal: the same comparison has the same result.
+    """
+    key = _comparison_key(translation, compiled)
+    if cache.was_compared(key):
+        return
+    expanded = NativeComparison(module, translation, temporal, compiled, COMPARED_EXTENT).run(initial)
+    if expanded:
+        cache.remember_comparison(key)
+
+
+def _comparison_key(translation: NativeTranslation, compiled: CompiledModel) -> str:
+    """Return the key of a comparison in the cache of a module: all that decides the machine code, and the decoder."""
+    return sha256(
+        f"{translation.root.name} {compiled.code_key}".encode()
+    ).hexdigest()
 
 
 def _error_text(error: KmcError) -> str:

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from kmc.engine.files.run_directory import RunDirectory
 
 EXTENT = ObservedExtent()
-_BITS_MAX = 10
+_BITS_MAX = 11
 _BEYOND_TYPES = frozenset(("KMC921",))
 """The code of a check that only compiled code has: a value that no state keeps, such as one that is compared, may be
 outside of the type of a variable."""
@@ -152,7 +152,7 @@ class NativeModuleSearch:
             try:
                 if self._directory is not None and not self._directory.resumed:
                     self._directory.save_translation(cache.packed(translation))
-                return self._attempt(translation)
+                return self._attempt(cache, translation)
             except NotInModule as failure:
                 narrow = failure
             place = translation.place(narrow.error.span)
@@ -166,11 +166,11 @@ class NativeModuleSearch:
                 self._directory.restart()
             translation = self._translated(cache, widening)
 
-    def _attempt(self, translation: NativeTranslation) -> Result:
+    def _attempt(self, cache: TranslationCache, translation: NativeTranslation) -> Result:
         """Check a translation; NotInModule where it fails and the module does not."""
         try:
             model = self._model(translation)
-            result = self._checked(model, translation)
+            result = self._checked(model, translation, cache)
             if result.has_late_errors:
                 self._explain_late_error(model, translation)
         except SpecError as error:
@@ -190,7 +190,7 @@ class NativeModuleSearch:
         """
         nothing: dict[str, Any] = {kind.field: () for kind in KINDS if kind.role is not Role.BOUNDING}
         unjudged = replace(model, **nothing, temporal=(), deadlock=False)
-        violation = self._checked(unjudged, translation, judges=False).violation
+        violation = self._checked(unjudged, translation, None).violation
         if violation is not None:
             violation_in_module(self.module, violation, translation, self._temporal)
         place = model_place(self.module.program.model)
@@ -211,11 +211,14 @@ class NativeModuleSearch:
         model = changed(choose_bound(translation.root, None, ()).model, self.module.model.deadlock, None)
         return replace(model, temporal=self.module.model.temporal)
 
-    def _checked(self, model: Model, translation: NativeTranslation, *, judges: bool = True) -> Result:
-        """Search a model; one that does not judge has no properties, and ends at the first error."""
+    def _checked(self, model: Model, translation: NativeTranslation, cache: TranslationCache | None) -> Result:
+        """Search a model that has been compared with the module, or that the cache says was; without a cache, search
+        one without properties up to the first error.
+        """
+        judges = cache is not None
         # Imported here, because numpy and the compiler take a third of a second.
         from kmc.checking.modules.native_comparison import compare_with_module
-        from kmc.engine.check_model import check_native
+        from kmc.engine.check_model import check_native, nothing_before
         from kmc.engine.layout.search_outcome import Settings
 
         limits = self.limits
@@ -226,7 +229,9 @@ class NativeModuleSearch:
         problem = self._temporal.of_spec(
             model, lambda state: state_line(self.module.program, translation.decoder.state(state))
         )
-        compare = partial(compare_with_module, self.module, translation, self._temporal)
+        before_search = nothing_before
+        if cache is not None:
+            before_search = partial(compare_with_module, cache, self.module, translation, self._temporal)
         place = self.options.place if judges else InMemory()
         with place.opened(self.around.note) as search_of:
             return check_native(
@@ -241,7 +246,7 @@ class NativeModuleSearch:
                 search_of=search_of,
                 problem=problem if judges else None,
                 note=self.around.note,
-                before_search=compare if judges else (lambda *_: None),
+                before_search=before_search,
             )
 
     def _in_module(self, result: Result, translation: NativeTranslation) -> Result:

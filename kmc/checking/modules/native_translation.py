@@ -32,6 +32,7 @@ from kmc.tla.translate.translated import TranslatedModel, translate_model, used_
 from kmc.tla.values.kinds import TlaModelValue
 
 _RECORD_FILE = "translation.json"
+_COMPARED_FOLDER = "compared"
 _FORMAT = 2
 
 
@@ -112,6 +113,20 @@ class TranslationCache:
         for name, text in folder.files.items():
             _replace(root / name, text)
         return root
+
+    def was_compared(self, key: str) -> bool:
+        """Return whether compiled code of this module was compared with it before, and found equal."""
+        with suppress(OSError):
+            folder = self._folder / _COMPARED_FOLDER
+            return _is_own(folder) and _is_own(folder / key)
+        return False
+
+    def remember_comparison(self, key: str) -> None:
+        """Remember that compiled code of this module was found equal; `key` is that of all that decides this."""
+        folder = self._folder / _COMPARED_FOLDER
+        with suppress(OSError):  # it is compared again
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _replace(folder / key, "")
 
     def packed(self, translation: NativeTranslation) -> bytes:
         """Return a translation as one file, for a run that another process goes on with."""
