@@ -79,8 +79,11 @@ def require_memory(states: int) -> None:
         )
 
 
-def measure(benchmark: Benchmark, plan: Plan, tell: Tell) -> dict[str, Any]:
-    """Run everything, reporting each step to `tell`. SystemFault when memory is short, or a run or TLC fails."""
+def measure(benchmark: Benchmark, plan: Plan, tell: Tell, checked: Sequence[str] | None = None) -> dict[str, Any]:
+    """Run everything, reporting each step to `tell`. SystemFault when memory is short, or a run or TLC fails.
+
+    `checked` is what `kmc check` is given for a start, by default the spec and the model.
+    """
     require_memory(plan.states)
     model = bind(benchmark.root, benchmark.file)
     began = {"date": datetime.now(UTC).isoformat(timespec="seconds"), "load_before": load_average()}
@@ -88,7 +91,7 @@ def measure(benchmark: Benchmark, plan: Plan, tell: Tell) -> dict[str, Any]:
         folder = Path(name)
         cfg = folder / "model.cfg"
         cfg.write_text(render_cfg(benchmark.file), encoding="utf-8")
-        starts = _starts(benchmark, cfg, folder, tell) if plan.starts else None
+        starts = _starts(checked or (str(benchmark.root), str(cfg)), folder, tell) if plan.starts else None
         request = Request(str(benchmark.root), str(cfg), NATIVE, 1, plan.states, int(available_bytes() * 0.9))
         requests = {"": request}
         if model.temporal:
@@ -162,17 +165,22 @@ def checked_run(run: dict[str, Any]) -> dict[str, Any]:
             "KMC540", f"memory ran short after {run['distinct']:,} states", help="give fewer --states, or free memory"
         )
     if run["findings"]:
-        raise SystemFault(
-            "KMC545",
-            f"the model fails after {run['distinct']:,} states: nothing was measured",
-            help="a benchmark needs a model without failures and with CHECK_DEADLOCK FALSE; see it with kmc check",
-        )
+        raise failing_model(run["distinct"])
     return run
 
 
-def _starts(benchmark: Benchmark, cfg: Path, folder: Path, tell: Tell) -> dict[str, Any]:
+def failing_model(distinct: int) -> SystemFault:
+    """The error of a model that fails after so many states."""
+    return SystemFault(
+        "KMC545",
+        f"the model fails after {distinct:,} states: nothing was measured",
+        help="a benchmark needs a model without failures and with CHECK_DEADLOCK FALSE; see it with kmc check",
+    )
+
+
+def _starts(checked: Sequence[str], folder: Path, tell: Tell) -> dict[str, Any]:
     """Seconds from the start of `kmc check` to its end after the first step, with an empty and with a full cache."""
-    words = [sys.executable, "-m", "kmc", "check", str(benchmark.root), str(cfg), "--engine", "native"]
+    words = [sys.executable, "-m", "kmc", "check", *checked, "--engine", "native"]
     words += ["--max-depth", "2", "--bounded-ok", "--no-run-dir", "--quiet"]
     kept = folder / "kept"
     environment = {**os.environ, "KMC_CACHE_DIR": str(kept)}

@@ -35,12 +35,18 @@ _COMMENTS = re.compile(r"\(\*.*?\*\)|\\\*[^\n]*", re.S)
 
 @dataclass(frozen=True, slots=True)
 class Tlc:
-    """The location of TLC and the TLA+ modules, and a time limit. `module` None: the one that the benchmark names."""
+    """The location of TLC and the TLA+ modules, and a time limit. `module` None: the one that the benchmark names.
+
+    `libraries` are further folders of modules. `configuration` is the `.cfg` file, which is by default written from the
+    model of the benchmark.
+    """
 
     class_path: str
     folder: Path
     module: str | None = None
     seconds: int = 60
+    libraries: tuple[Path, ...] = ()
+    configuration: Path | None = None
 
 
 def require_tlc(tlc: Tlc, benchmark: Benchmark) -> str:
@@ -101,10 +107,10 @@ def run_tlc(tlc: Tlc, benchmark: Benchmark, workers: int, folder: Path) -> dict[
     """
     module = require_tlc(tlc, benchmark)
     folder.mkdir()
-    for path in tlc.folder.glob("*.tla"):
-        shutil.copy(path, folder)
-    model = tlc_model(benchmark.file, declared_constants(folder))
-    (folder / "kmc_bench.cfg").write_text(render_cfg(replace(model, abstractions=())), encoding="utf-8")
+    for modules in (*reversed(tlc.libraries), tlc.folder):  # the first folder with a name has its module
+        for path in modules.glob("*.tla"):
+            shutil.copy(path, folder)
+    (folder / "kmc_bench.cfg").write_text(_configuration(tlc, benchmark, folder), encoding="utf-8")
     words = [JAVA, "-XX:+UseParallelGC", f"-Dtlc2.TLC.stopAfter={tlc.seconds}", "-cp", _absolute(tlc.class_path)]
     words += ["tlc2.TLC", "-workers", str(workers), "-noGenerateSpecTE", "-metadir", "states"]
     load, before, began = load_average(), children_cpu_seconds(), time.monotonic()
@@ -138,6 +144,13 @@ def run_tlc(tlc: Tlc, benchmark: Benchmark, workers: int, folder: Path) -> dict[
         "distinct_per_second": counts["distinct"] / seconds,
         "cpu_ns_per_generated": cpu / max(1, counts["generated"]) * 1e9,
     }
+
+
+def _configuration(tlc: Tlc, benchmark: Benchmark, folder: Path) -> str:
+    """The text of the `.cfg` file for the modules in `folder`."""
+    if tlc.configuration is not None:
+        return tlc.configuration.read_text(encoding="utf-8")
+    return render_cfg(replace(tlc_model(benchmark.file, declared_constants(folder)), abstractions=()))
 
 
 def _last_lines(ran: CompletedProcess[str]) -> tuple[str, ...]:

@@ -103,7 +103,7 @@ def check_loaded_module(
     behaviour = module.program.model.behaviour
     if module.program.model.variables:
         require_behaviour(module)
-    result = _without_behaviour(module) if behaviour is None else _searched(request, module, around)
+    result = _without_behaviour(module) if behaviour is None else search_module(request, module, around)
     said = (
         *warnings,
         *module.program.model.warnings,
@@ -152,7 +152,8 @@ def refuse_false_assumption(module: CheckedModule) -> None:
         raise AssumptionError("KMC351", message, failed.place, help="give other values to the constants")
 
 
-def _searched(request: ModuleRequest, module: CheckedModule, around: Surroundings) -> Result:
+def search_module(request: ModuleRequest, module: CheckedModule, around: Surroundings) -> Result:
+    """Search a module that was loaded for this request, on its engine, without judging the result."""
     limits = request.limits
     if limits.memory_bytes is not None:
         refuse_low_limit(limits.memory_bytes, 0)

@@ -261,9 +261,7 @@ def compare_with_module(
 
 def _comparison_key(translation: NativeTranslation, compiled: CompiledModel) -> str:
     """Return the key of a comparison in the cache of a module: all that decides the machine code, and the decoder."""
-    return sha256(
-        f"{translation.root.name} {compiled.code_key}".encode()
-    ).hexdigest()
+    return sha256(f"{translation.root.name} {compiled.code_key}".encode()).hexdigest()
 
 
 def _error_text(error: KmcError) -> str:

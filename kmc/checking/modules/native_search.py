@@ -10,7 +10,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -73,13 +73,14 @@ class _TimeIsUp(Exception):
 
 @dataclass(slots=True)
 class NativeModuleSearch:
-    """One check of a module on the native engine."""
+    """One check of a module on the native engine; `cache` keeps its translations, by default the one of this user."""
 
     module: CheckedModule
     limits: Limits
     options: NativeOptions
     keep_going: bool = False
     around: Surroundings = field(default_factory=Surroundings)
+    cache: TranslationCache | None = None
     _began: float = field(default_factory=time.monotonic)
     _temporal: NativeTemporal = field(default_factory=NativeTemporal)
     _directory: RunDirectory | None = None
@@ -93,7 +94,8 @@ class NativeModuleSearch:
                 return ModuleSearch(
                     self.module, self.limits, keep_going=self.keep_going, progress=self.around.progress
                 ).run()
-            with _cache(self.module, self.options.configuration, self._temporal.texts) as cache:
+            kept = None if self.cache is None else nullcontext(self.cache)
+            with kept or _cache(self.module, self.options.configuration, self._temporal.texts) as cache:
                 return self._searched(cache)
         except _TimeIsUp:
             return self._unsearched()

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import click
 from click.core import ParameterSource
@@ -13,11 +13,17 @@ from click.core import ParameterSource
 from kmc.amounts import bytes_in_words, seconds_in_words
 from kmc.bench.declared import Benchmark, find_benchmarks
 from kmc.bench.made_up_answers import ClusterSize
-from kmc.bench.measured_runs import STATES, Plan, measure, require_memory
+from kmc.bench.measured_runs import STATES, Plan, Tell, measure, require_memory
 from kmc.bench.simulated_driver import SIZES, measure_all
 from kmc.bench.tlc import Tlc, require_tlc, try_tlc
 from kmc.bench.whole_checks import Way, compare
-from kmc.cli.modules.module_argument import BENCH_OPTIONS, configuration_of, is_module, refuse_other_options
+from kmc.cli.modules.module_argument import (
+    BENCH_OPTIONS,
+    NATIVE_BENCH_OPTIONS,
+    configuration_of,
+    is_module,
+    refuse_other_options,
+)
 from kmc.cli.options.completion import SPEC_TYPE
 from kmc.cli.options.shared_options import debug_option, json_option
 from kmc.cli.text.console import say, show, stderr, table
@@ -40,6 +46,8 @@ Examples:
   kmc bench kraft plain --tlc tla2tools.jar --spec-dir ~/kafka-tlaplus/kraft --tlc-seconds 120
   kmc bench kip_996 large --spark 'local[2]' --runs 1
   kmc bench driver simulated --size 1000x256      the driver of a large cluster, on answers that are made up
+  kmc bench Lease.tla                             the interpreter on a TLA+ module
+  kmc bench Lease.tla --engine native --tlc tla2tools.jar   its translation, beside TLC
 
 \b
 How to read the table:
@@ -93,6 +101,9 @@ def _is_number(text: str, most: int) -> bool:
 @click.option("--threads", metavar="N,N", callback=_thread_numbers, default="1,2", show_default=True,
               help="Numbers of threads to compare.")  # fmt: skip
 @click.option("--python", is_flag=True, help="Measure the interpreter too, on up to 20,000 states.")
+@click.option("--engine", type=click.Choice(["python", "native"]),
+              help="Of a TLA+ module: the interpreter, or the native engine on its translation.  "
+                   "[default: python]")  # fmt: skip
 @click.option("--no-starts", is_flag=True, help="Do not measure starts.")
 @click.option("--tlc", "class_path", metavar="JAR", help="Run this TLC for comparison: tla2tools.jar, or a class path.")
 @click.option("--spec-dir", metavar="DIR", type=click.Path(file_okay=False), help="For TLC: the TLA+ modules.")
@@ -119,7 +130,8 @@ def bench(words: tuple[str, ...], /, **given: Any) -> int:
     first; the file has all runs, the machine with its load, and the commit.
 
     With --shards or --spark, BENCHMARK is a model, by default `smoke`. SPEC may be a TLA+ module, and BENCHMARK its
-    .cfg file: the interpreter is measured, on up to 20,000 states.
+    .cfg file: the interpreter is measured, on up to 20,000 states, or with --engine native the translation, with
+    --tlc beside TLC on the same files.
 
     `kmc bench driver simulated` measures the driver of a search on a cluster:
     its CPU time and memory for a level of many tasks and shards, whose
@@ -128,8 +140,11 @@ def bench(words: tuple[str, ...], /, **given: Any) -> int:
     if (given["spec"], given["benchmark"]) == SIMULATED:
         return _simulated(given)
     if is_module(given["spec"]):
-        refuse_other_options(click.get_current_context(), BENCH_OPTIONS)
-        return _of_module(given, words or ())
+        is_native = given["engine"] == "native"
+        refuse_other_options(click.get_current_context(), NATIVE_BENCH_OPTIONS if is_native else BENCH_OPTIONS)
+        return _of_module(given, words or (), _translation_measurer if is_native else _interpreter_measurer)
+    if given["engine"] is not None:
+        raise click.UsageError("--engine is for TLA+ modules: --python measures the interpreter too")
     if given["sizes"]:
         raise click.UsageError("--size belongs to: kmc bench driver simulated")
     if given["shards"] is not None or given["masters"]:
@@ -155,11 +170,32 @@ def bench(words: tuple[str, ...], /, **given: Any) -> int:
     return ExitStatus.OK
 
 
-def _of_module(given: Mapping[str, Any], words: Sequence[str]) -> int:
-    """Measure the interpreter on a TLA+ module; BENCHMARK is its `.cfg` file."""
+_Measurer: TypeAlias = Callable[[Path, Path | None, Mapping[str, Any], Sequence[str], Tell], dict[str, Any]]
+"""Measures a module with its `.cfg` file, as the options and words of the command line say."""
+
+
+def _interpreter_measurer(
+    path: Path, configuration: Path | None, given: Mapping[str, Any], words: Sequence[str], tell: Tell
+) -> dict[str, Any]:
     # Imported here, because benchmarks of specs in Python do not need the layer of TLA+.
     from kmc.checking.modules.module_benchmark import measure_module
 
+    return measure_module(path, configuration, given["states"], given["runs"], words, tell)
+
+
+def _translation_measurer(
+    path: Path, configuration: Path | None, given: Mapping[str, Any], words: Sequence[str], tell: Tell
+) -> dict[str, Any]:
+    from kmc.checking.modules.translated_benchmark import measure_translation, tlc_of_module
+
+    tlc = None
+    if given["class_path"] is not None:
+        tlc = tlc_of_module(path, configuration, given["class_path"], given["tlc_seconds"])
+    return measure_translation(path, configuration, _plan_of(given, words, tlc), tell)
+
+
+def _of_module(given: Mapping[str, Any], words: Sequence[str], measure_as: _Measurer) -> int:
+    """Measure a TLA+ module; BENCHMARK is its `.cfg` file."""
     path = Path(given["spec"])
     configuration = configuration_of(given["spec"], given["benchmark"])
     with StatusLine(stderr(), quiet=given["quiet"]) as line:
@@ -168,7 +204,7 @@ def _of_module(given: Mapping[str, Any], words: Sequence[str]) -> int:
             line.update(f"Measuring {path.stem}: {text}.")
 
         try:
-            measured = measure_module(path, configuration, given["states"], given["runs"], words, tell)
+            measured = measure_as(path, configuration, given, words, tell)
         except KeyboardInterrupt:
             show(["Interrupted: nothing is written."], stderr())
             return ExitStatus.INTERRUPTED
@@ -267,6 +303,10 @@ def _plan(given: Mapping[str, Any], words: tuple[str, ...]) -> Plan:
         if given["class_path"] is None or given["spec_dir"] is None:
             raise click.UsageError("TLC needs both --tlc JAR and --spec-dir DIR")
         tlc = Tlc(given["class_path"], Path(given["spec_dir"]), given["tlc_module"], given["tlc_seconds"])
+    return _plan_of(given, words, tlc)
+
+
+def _plan_of(given: Mapping[str, Any], words: Sequence[str], tlc: Tlc | None) -> Plan:
     return Plan(
         states=given["states"] or STATES,
         runs=given["runs"],

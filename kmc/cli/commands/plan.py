@@ -20,12 +20,13 @@ from kmc.bench.processes import run_job
 from kmc.checking.memory_need import BESIDES_BYTES, table_bytes
 from kmc.checking.model_choice import choose_model
 from kmc.checking.unread.savings import Savings, unread_savings
-from kmc.cli.modules.module_argument import PLAN_OPTIONS, is_module, refuse_other_options
+from kmc.cli.modules.module_argument import NATIVE_PLAN_OPTIONS, PLAN_OPTIONS, is_module, refuse_other_options
 from kmc.cli.options.completion import MODEL_TYPE, SPEC_TYPE
 from kmc.cli.options.shared_options import debug_option, json_option, set_option
 from kmc.cli.text.console import say, show, stderr
 from kmc.cli.text.progress import StatusLine
 from kmc.errors import ExitStatus
+from kmc.frontend.model import Model
 from kmc.frontend.shipped import find_spec_root
 from kmc.model_files.model_file import render_cfg
 from kmc.process import available_bytes
@@ -55,6 +56,7 @@ Examples:
   kmc plan kraft two_elections --sample 20000000      a larger sample, a better estimate
   kmc plan kraft standard --set MaxElections=3 --json
   kmc plan Lease.tla                                   a TLA+ module, for the interpreter
+  kmc plan Lease.tla --engine native                   its translation: finds its types too
 
 \b
 Exit status: 0 an estimate was made, which proves nothing; 2 wrong command line, 150 spec, 151 model file.
@@ -67,7 +69,10 @@ Exit status: 0 an estimate was made, which proves nothing; 2 wrong command line,
 @set_option
 @click.option("--sample", metavar="N", type=click.IntRange(1000),
               help="Explore the first levels until they have N states.  "
-                   f"[default: {SAMPLE_STATES}; for a TLA+ module: {MODULE_SAMPLE_STATES}]")  # fmt: skip
+                   f"[default: {SAMPLE_STATES}; for the interpreter of TLA+: {MODULE_SAMPLE_STATES}]")  # fmt: skip
+@click.option("--engine", type=click.Choice(["python", "native"]),
+              help="Of a TLA+ module: the interpreter, or the native engine on its translation.  "
+                   "[default: python]")  # fmt: skip
 @click.option("--threads", metavar="N", type=click.IntRange(1, 64), help="Threads of the sample; default: all cores.")
 @click.option("--unread/--no-unread", "looks_for_unread", default=True, show_default=True,
               help="Look for what nothing reads any more, for ten seconds at most.")  # fmt: skip
@@ -80,21 +85,34 @@ def plan(context: click.Context, /, **given: Any) -> int:
 
     The output says whether this machine suffices, and names the command to type. It warns of fields and messages
     that no guard and no property reads any more, with what dropping them would save. SPEC may be a TLA+ module, and
-    MODEL its .cfg file.
+    MODEL its .cfg file. With --engine native, the types that hold the values of the sample stay in the cache: a long
+    check begins with them.
     """
     if is_module(given["spec"]):
-        refuse_other_options(context, PLAN_OPTIONS)
-        # Imported here, because the plan of a spec in Python does not need the layer of TLA+.
-        from kmc.cli.modules.planning import module_estimate
-
-        estimate = module_estimate(given, given["sample"] or MODULE_SAMPLE_STATES)
+        estimate = _of_module(context, given)
     else:
+        if given["engine"] is not None:
+            raise click.UsageError("--engine is for TLA+ modules: others are explored by the native engine")
         estimate = _planned({**given, "sample": given["sample"] or SAMPLE_STATES})
     if given["as_json"]:
         say(json.dumps(estimate, indent=2))
     else:
         show(_lines(estimate))
     return ExitStatus.OK
+
+
+def _of_module(context: click.Context, given: Mapping[str, Any]) -> dict[str, Any]:
+    # Imported here, because the plan of a spec in Python does not need the layer of TLA+.
+    from kmc.cli.modules import planning
+
+    if given["engine"] != NATIVE:
+        refuse_other_options(context, PLAN_OPTIONS)
+        return planning.module_estimate(given, given["sample"] or MODULE_SAMPLE_STATES)
+    refuse_other_options(context, NATIVE_PLAN_OPTIONS)
+    sampled = planning.native_sample(
+        given, given["sample"] or SAMPLE_STATES, given["threads"] or cores(), int(available_bytes() * _MEMORY_SHARE)
+    )
+    return _estimate(sampled.model, sampled.sample, sampled.growth, sampled.threads, sampled.check)
 
 
 def _planned(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -123,6 +141,20 @@ def _planned(given: Mapping[str, Any]) -> dict[str, Any]:
         expected = count if isinstance(count, int) else None
     words = [word for text in given["sets"] for word in ("--set", text)]
     check = ["kmc", "check", *filter(None, [given["spec"], given["model"]]), *words]
+    unread = asdict(savings) if isinstance(savings, Savings) else None
+    return _estimate(model, sample, growth, threads, check, expected, unread)
+
+
+def _estimate(
+    model: Model,
+    sample: Mapping[str, Any],
+    growth: Forecast,
+    threads: int,
+    check: list[str],
+    expected: int | None = None,
+    unread: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """The plan of a check on the native engine, from its sample."""
     return {
         "spec": model.spec.name,
         "model": model.name,
@@ -139,7 +171,7 @@ def _planned(given: Mapping[str, Any]) -> dict[str, Any]:
         "row_bytes": round(sample["rows_bytes"] / max(1, sample["distinct"]), 1),
         "expected_states": expected,
         "needs": [_needs(states, growth, sample, threads) for states in ([expected] if expected else _ends(growth))],
-        "unread": asdict(savings) if isinstance(savings, Savings) else None,
+        "unread": unread,
         "available_memory_bytes": available_bytes(),
         "check": check,
     }
@@ -232,7 +264,7 @@ def _advice(estimate: Mapping[str, Any]) -> Iterator[str]:
         yield f"This machine suffices ({bytes_in_words(free)} of memory free): {words}"
     elif estimate["engine"] != NATIVE:
         yield f"Memory may not suffice for the interpreter ({bytes_in_words(free)} free): {words} --memory SIZE"
-        yield "A translation needs some bytes a state, and takes a hundredth of the time: kmc translate MODULE FOLDER"
+        yield f"The native engine needs some bytes a state, and takes a hundredth of the time: {words} --engine native"
     else:
         yield f"Memory may not suffice ({bytes_in_words(free)} free). With its states on disk: {words} --shards 16"
         yield f"On a cluster: {words} --spark MASTER --run-dir A_FOLDER_THAT_ALL_HOSTS_SEE"

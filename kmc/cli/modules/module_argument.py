@@ -37,8 +37,10 @@ NATIVE_OPTIONS = (
     (CHECK_OPTIONS - {"start"}) | {"engine", "threads", "fingerprint_bits", "save_every", "resume"} | _OF_SHARDS
 )
 BENCH_OPTIONS = frozenset(("states", "runs", "out", "as_json", "quiet"))
+NATIVE_BENCH_OPTIONS = BENCH_OPTIONS | {"engine", "threads", "no_starts", "class_path", "tlc_seconds"}
 CONFORM_OPTIONS = frozenset(("limit", "as_json"))
 PLAN_OPTIONS = frozenset(("sets", "sample", "as_json", "quiet"))
+NATIVE_PLAN_OPTIONS = PLAN_OPTIONS | {"engine", "threads"}
 SIMULATE_OPTIONS = frozenset((*_SHARED, "seed", "depth", "number"))
 
 

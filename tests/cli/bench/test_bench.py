@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from support.commands.cli_runner import COUNTER, kmc
+from support.commands.fake_java import fake_java
 
 from kmc.bench import measured_runs
 from kmc.bench.declared import benchmarks_of, find_benchmarks
@@ -27,15 +28,6 @@ from kmc.model_files.model_file import render_cfg
 # A measured run in fresh processes stands behind most of these tests.
 pytestmark = pytest.mark.slow
 
-JAVA = """#!/bin/sh
-echo "$@" >> "$(dirname "$0")/calls"
-test -f kmc_bench.cfg && test -f KRaft.tla || exit 9
-cat <<'END'
-TLC2 Version 2.20 of Day Month 20?? (rev: 1234567)
-Progress(7) at 2026-01-01 00:00:00: 400 states generated (400 s/min), 100 distinct states found, 7 states left on queue.
-%s
-END
-"""
 FINISHED = """Model checking completed. No error has been found.
 23,167 states generated, 10,468 distinct states found, 0 states left on queue."""
 STOPPED = "2,000 states generated, 1,000 distinct states found, 30 states left on queue."
@@ -159,17 +151,11 @@ def test_scaling_is_by_the_fastest_run_of_each() -> None:
     assert scaling({"2": two}) == {}
 
 
-def fake_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, output: str) -> list[str]:
+def tlc_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, output: str) -> list[str]:
     """A `java` that prints this, a jar and a module; the words that name them."""
-    bin_folder = tmp_path / "bin"
-    bin_folder.mkdir()
-    java = bin_folder / "java"
-    java.write_text(JAVA % output)
-    java.chmod(java.stat().st_mode | stat.S_IXUSR)
-    (tmp_path / "tla2tools.jar").touch()
+    words = fake_java(tmp_path, monkeypatch, output, "KRaft")
     (tmp_path / "KRaft.tla").write_text("CONSTANTS Server, \\* who\n  Value\nCONSTANT (* no, Foo *) Leader\n")
-    monkeypatch.setenv("PATH", f"{bin_folder}{os.pathsep}{os.environ['PATH']}")
-    return ["--tlc", str(tmp_path / "tla2tools.jar"), "--spec-dir", str(tmp_path)]
+    return [*words, "--spec-dir", str(tmp_path)]
 
 
 def bench_with_tlc(tmp_path: Path, words: list[str], states: int) -> Any:
@@ -186,7 +172,7 @@ def bench_with_tlc(tmp_path: Path, words: list[str], states: int) -> Any:
 def test_tlc_beside_kmc(
     output: str, states: int, agree: bool | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    java = fake_java(tmp_path, monkeypatch, output)
+    java = tlc_words(tmp_path, monkeypatch, output)
     found = bench_with_tlc(tmp_path, ["smoke", "--tlc-module", "KRaft", *java], states)
     (run,) = found["tlc"]["runs"]
     ratio = found["ratios"]["1"]
@@ -199,7 +185,7 @@ def test_tlc_beside_kmc(
 def test_tlc_that_counts_nothing_is_an_error_with_its_last_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    words = fake_java(tmp_path, monkeypatch, "Parsing or semantic analysis failed.")
+    words = tlc_words(tmp_path, monkeypatch, "Parsing or semantic analysis failed.")
     own = ["--states", "9", "--runs", "1", "--no-starts", "--out", str(tmp_path / "out")]
     ran = kmc("bench", "kraft", "plain", *own, *words)
     assert ran.exit_code == ExitStatus.SYSTEM
@@ -236,7 +222,7 @@ def not_measured(*_: Any) -> dict[str, Any]:
 def test_tlc_is_tried_before_anything_is_measured(
     java: str, code: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    words = fake_java(tmp_path, monkeypatch, "")
+    words = tlc_words(tmp_path, monkeypatch, "")
     (tmp_path / "bin" / "java").write_text(java)
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     for name in ("run_job", "run_timed"):
@@ -249,7 +235,7 @@ def test_tlc_is_tried_before_anything_is_measured(
 def test_tlc_is_tried_for_a_second_and_then_measured_for_the_time_given(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    words = fake_java(tmp_path, monkeypatch, STOPPED)
+    words = tlc_words(tmp_path, monkeypatch, STOPPED)
     bench_with_tlc(tmp_path, ["plain", *words, "--tlc-seconds", "7"], 100)
     calls = (tmp_path / "bin" / "calls").read_text().splitlines()
     stops = [word.partition("=")[2] for call in calls for word in call.split() if word.startswith("-Dtlc2.TLC.stop")]
@@ -268,7 +254,7 @@ def test_counts_are_those_of_the_last_line() -> None:
 
 
 def test_tlc_gets_the_constants_that_its_modules_declare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    fake_java(tmp_path, monkeypatch, "")
+    tlc_words(tmp_path, monkeypatch, "")
     (benchmark,) = find_benchmarks("kraft", "plain")
     declared = declared_constants(tmp_path)
     assert declared == ["Server", "Value", "Leader"]
@@ -306,7 +292,7 @@ def test_what_cannot_be_measured_is_said(
 
 
 def test_without_java_tlc_is_not_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    words = fake_java(tmp_path, monkeypatch, FINISHED)
+    words = tlc_words(tmp_path, monkeypatch, FINISHED)
     monkeypatch.setenv("PATH", str(tmp_path))
     ran = kmc("bench", "kraft", "plain", *words)
     assert "KMC542" in ran.stderr
