@@ -194,6 +194,26 @@ def _nesting(shape: Shape) -> int:
             return 0
 
 
+def check_classes(records: RecordTable, place: Span | None = None) -> None:
+    """Raise SpecError KMC812 if records of a class may hold records of that class: no declaration could end."""
+    inside = {key: set().union(*map(classes_in, fields.values())) for key, fields in records.fields.items()}
+    for key in sorted(inside, key=str):
+        held, waiting = set(inside[key]), list(inside[key])
+        while waiting:
+            more = inside.get(waiting.pop(), set()) - held
+            held |= more
+            waiting.extend(more)
+        if key in held:
+            raise refusal(f"{_described(key)} that hold others of that kind", place)
+
+
+def _described(key: RecordKey) -> str:
+    """Return what the values of a class are called."""
+    if key.is_tuple:
+        return f"tuples of {len(key.fields)} items of several kinds"
+    return f"records with the fields {', '.join(key.fields)}"
+
+
 def _as_map(shape: PlainShape) -> MapShape:
     """Return a sequence as the function that it is in TLA+."""
     if isinstance(shape, SequenceShape):

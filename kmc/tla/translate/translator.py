@@ -26,7 +26,7 @@ from kmc.tla.run.program import ModuleProgram
 from kmc.tla.shapes.as_sequences import with_sequences
 from kmc.tla.shapes.observation import Observation
 from kmc.tla.shapes.refusal import refusal
-from kmc.tla.shapes.shape import NOTHING, RecordTable, SetShape, check_nesting, join_all
+from kmc.tla.shapes.shape import NOTHING, RecordTable, SetShape, check_classes, check_nesting, join_all
 from kmc.tla.translate.action_bodies import with_yields, write_action, write_initial
 from kmc.tla.translate.decomposition import NamedAction, decomposed
 from kmc.tla.translate.deep_loops import refuse_deep_loops
@@ -104,6 +104,7 @@ def translate_parts(
 def _grow_shapes(t: Translation, temporal: TemporalAtoms) -> None:
     for _ in range(_PASSES_MAX):
         _fill_unseen(t.records)
+        check_classes(t.records, model_place(t.model))
         before = _snapshot(t)
         _written(t, temporal, tolerant=True)
         _take_as_sequences(t)
@@ -124,11 +125,12 @@ def _take_as_sequences(t: Translation) -> None:
 
 def _fill_unseen(records: RecordTable) -> None:
     """Let sets that were always empty in a field of a record have the elements of that field in other records."""
-    for fields in records.fields.values():
+    for key, fields in records.fields.items():
         for name, shape in fields.items():
             if shape == SetShape(NOTHING):
                 seen = {other[name] for other in records.fields.values() if isinstance(other.get(name), SetShape)}
-                fields[name] = join_all([shape, *(seen if len(seen - {shape}) == 1 else ())])
+                taken = join_all([shape, *(seen if len(seen - {shape}) == 1 else ())])
+                fields[name] = records.not_holding(key, taken)
 
 
 def _mixed_groups(t: Translation) -> frozenset[str]:

@@ -72,3 +72,36 @@ def test_a_variable_that_keeps_its_old_value_is_refused_at_once(last: int, text:
     with pytest.raises(SpecError, match=text) as refused:
         pair_of(tmp_path, f"{HEAD}{step}\n====\n".replace("x = 0", "x = <<>>"), CONFIGURATION)
     assert refused.value.code == "KMC812"
+
+
+@pytest.mark.parametrize(
+    ("initial", "step", "text"),
+    [
+        (
+            "x = {}",
+            "x' = x \\union {<<<<1, e>>, <<0, e>>>> : e \\in Proc}",
+            "tuples of 2 items of several kinds that hold others of that kind",
+        ),
+        (
+            "x = [head |-> 1, tail |-> [head |-> 2, tail |-> 0]]",
+            "x' = IF x.head = 1 THEN x.tail ELSE x",
+            "records with the fields head, tail that hold others of that kind",
+        ),
+        (
+            "x = [left |-> {}, right |-> {[left |-> {}, at |-> {[left |-> {}, right |-> {}]}]}]",
+            "x' = IF x.right = {} THEN x ELSE [x EXCEPT !.right = {}]",
+            "records with the fields at, left that hold others of that kind",
+        ),
+    ],
+)
+def test_values_that_hold_others_of_their_kind_are_refused(initial: str, step: str, text: str, tmp_path: Path) -> None:
+    module = f"{HEAD}Next == s' = s /\\ {step}\n====\n".replace("x = 0", initial)
+    with pytest.raises(SpecError, match=text) as refused:
+        pair_of(tmp_path, module, CONFIGURATION)
+    assert refused.value.code == "KMC812"
+
+
+def test_an_empty_set_takes_no_elements_that_would_hold_it(tmp_path: Path) -> None:
+    module = f"{HEAD}Next == s' = s /\\ x' = IF x.all = {{}} THEN x ELSE CHOOSE r \\in x.all : TRUE\n====\n"
+    first = "x = [id |-> 0, all |-> {[all |-> {}]}]"
+    assert pair_of(tmp_path, module.replace("x = 0", first), CONFIGURATION).differences(9) == []
