@@ -165,6 +165,12 @@ def _joined_sequences(left: PlainShape, right: PlainShape) -> PlainShape:
             _of_known(max, left.longest, right.longest),
             tuple(map(join, left.items, right.items)) if same else (),
         )
+    sequence, function = (left, right) if isinstance(left, SequenceShape) else (right, left)
+    if isinstance(sequence, SequenceShape) and sequence.longest != 0 and isinstance(function, MapShape):
+        length = len(function.domain or ())
+        if length and function.domain == frozenset(range(1, length + 1)):
+            # What is written as a sequence may get longer, and each of these functions is a sequence too.
+            return _joined_sequences(sequence, SequenceShape(function.value, length, length))
     return _joined_maps(_as_map(left), _as_map(right))
 
 

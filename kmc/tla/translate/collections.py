@@ -32,6 +32,7 @@ from kmc.tla.shapes.shape import (
     join,
     join_all,
 )
+from kmc.tla.translate.alike import alike
 from kmc.tla.translate.comparable import kind_of
 from kmc.tla.translate.iteration import choose, items_of, iterable, loops
 from kmc.tla.translate.literals import have_several_lengths, wanted
@@ -185,6 +186,7 @@ def combined(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: S
         return TypedSource(f"{network.source}.keep(lambda {local}: {local} in {other.source})", network.shape, True)
     if right.is_network and node.operator == "\\union":
         return TypedSource(f"{right.source}.send_all({left.source})", join(left.shape, right.shape), True)
+    left, right = alike(t, left, right, node.place)
     shape = _combined_shape(node.operator, left.shape, right.shape)
     return TypedSource(f"({left.source} {_SET_SIGNS[node.operator]} {right.source})", shape)
 
@@ -229,7 +231,8 @@ def subset_test(t: Translation, node: BuiltinExpr, scope: TranslationScope, want
         return TypedSource(membership(t, node.arguments[0], scope, powerset, scope), BOOLEAN)
     if isinstance(described, BuiltinExpr) and described.operator in ("Nat", "Int", "SUBSET", "Seq", "BOOLEAN"):
         return TypedSource(membership(t, node.arguments[0], scope, powerset, scope), BOOLEAN)
-    return TypedSource(f"({left.source} <= {t.source(right_node, scope, left.shape)})", BOOLEAN)
+    left, right = alike(t, left, t.value(right_node, scope, left.shape), node.place)
+    return TypedSource(f"({left.source} <= {right.source})", BOOLEAN)
 
 
 def subsets(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:

@@ -45,6 +45,7 @@ from kmc.tla.shapes.shape import (
     join_all,
     tuple_key,
 )
+from kmc.tla.translate.alike import refuse_unlike
 from kmc.tla.translate.choosing import first_in_order, only_value
 from kmc.tla.translate.computed_fields import value_at
 from kmc.tla.translate.computed_updates import updated_at
@@ -58,6 +59,7 @@ from kmc.tla.translate.scope import Delayed, SpecLocal, TranslationScope, TypedS
 from kmc.tla.translate.sequences import prefix_length
 from kmc.tla.translate.several_kinds import only_function
 from kmc.tla.translate.translation import Translation
+from kmc.tla.translate.tuples import record_of
 
 # Constructors
 
@@ -304,7 +306,12 @@ def applied(t: Translation, function: TypedSource, argument: Expression, scope: 
                 return TypedSource(f"{function.source}.count({message})", NUMBER)
             return TypedSource(f"count_of({function.source}, {message})", NUMBER)
         case MapShape():
-            code = TypedSource(f"{function.source}[{t.source(argument, scope, shape.key)}]", shape.value)
+            key = t.value(argument, scope, shape.key)
+            as_record = record_of(t.records, key, shape.key)
+            if as_record is None:
+                refuse_unlike(key.shape, shape.key, argument.place)
+            source = key.source if as_record is None else f"checked({as_record[0].source}, {as_record[1]})"
+            code = TypedSource(f"{function.source}[{source}]", shape.value)
         case SequenceShape(longest=0):
             return TypedSource("checked(0, False)", NOTHING)  # the empty function has no value
         case SequenceShape():

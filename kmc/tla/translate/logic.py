@@ -36,6 +36,7 @@ from kmc.tla.shapes.shape import (
     alternatives_of,
     join,
 )
+from kmc.tla.translate.alike import alike
 from kmc.tla.translate.comparable import are_incomparable, kind_of, may_be_incomparable
 from kmc.tla.translate.eager import evaluated
 from kmc.tla.translate.iteration import loops
@@ -254,6 +255,7 @@ def _compared(
             raise refusal("comparing what may be a set or a function with an empty one", place)
         return f"(len({one.source}) {sign} 0)"
     other = t.value(*right, one.shape)
+    one, other = alike(t, one, other, left[0].place)
     _refuse_unlike(one.shape, other.shape, left[0], place)
     if are_incomparable(one.shape, other.shape):
         return f"checked({sign == '!='}, False)"

@@ -2,6 +2,8 @@ r"""Membership, `x \in S`, as conditions: sets that are described are never buil
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from kmc.tla.resolved.nodes import (
     Argument,
     BoundExpr,
@@ -34,13 +36,14 @@ from kmc.tla.shapes.shape import (
     join_all,
     tuple_key,
 )
+from kmc.tla.translate.alike import alike, as_elements, refuse_unlike
 from kmc.tla.translate.comparable import are_incomparable
 from kmc.tla.translate.iteration import loops
 from kmc.tla.translate.narrowing import guard
 from kmc.tla.translate.pointwise import images_of
 from kmc.tla.translate.scope import Delayed, SpecLocal, TranslationScope, TypedSource, head
 from kmc.tla.translate.translation import Translation
-from kmc.tla.translate.tuples import as_wanted
+from kmc.tla.translate.tuples import as_wanted, record_of
 from kmc.tla.values.kinds import TlaModelValue
 
 
@@ -58,7 +61,7 @@ def membership(
         case SetEnumerationExpr() if t.constant(node, scope) is None:
             known = t.value(read, bound)
             items = [t.value(item, scope, known.shape) for item in node.items]
-            return f"({' or '.join(_equal(known, item) for item in items) or 'False'})"
+            return f"({' or '.join(_equal(t, known, item, node) for item in items) or 'False'})"
         case SetFilterExpr() if not node.range.is_pattern:
             inner = scope.bind(((node.range.bindings[0], Delayed(element, element_scope)),))
             return f"({membership(t, read, bound, node.range.domain, scope)} and {t.source(node.condition, inner)})"
@@ -67,7 +70,8 @@ def membership(
             inside = loops(t, node.ranges, scope)
             if inside is None:
                 return "False"
-            return f"any({known.source} == {t.source(node.body, inside[0], known.shape)} {inside[1]})"
+            code, image = alike(t, known, t.value(node.body, inside[0], known.shape), node.place)
+            return f"any({code.source} == {image.source} {inside[1]})"
         case IfExpr():
             test, found = guard(t, node.condition, scope)
             with t.narrowed(found):
@@ -92,10 +96,16 @@ def membership(
     elements = [one.element for one in alternatives_of(holder.shape) if isinstance(one, SetShape)]
     if elements and all(are_incomparable(known.shape, element) for element in elements):
         return f"checked(False, len({holder.source}) == 0)"
-    return f"({t.source(read, bound, join_all(elements))} in {holder.source})"
+    as_record = record_of(t.records, known, join_all(elements))
+    if as_record is not None:
+        return f"({as_record[1]} and {as_record[0].source} in {holder.source})"
+    code, holder = as_elements(t, t.value(read, bound, join_all(elements)), holder)
+    refuse_unlike(SetShape(code.shape), holder.shape, node.place)
+    return f"({code.source} in {holder.source})"
 
 
-def _equal(one: TypedSource, other: TypedSource) -> str:
+def _equal(t: Translation, one: TypedSource, other: TypedSource, node: Expression) -> str:
+    one, other = alike(t, one, other, node.place)
     return "checked(False, False)" if are_incomparable(one.shape, other.shape) else f"{one.source} == {other.source}"
 
 
@@ -262,7 +272,11 @@ def _in_domain(t: Translation, code: TypedSource, function: TypedSource, node: B
     match function.shape:
         case SequenceShape():
             return f"(1 <= {code.source} <= len({function.source}))"
-        case MapShape():
+        case MapShape(key=key):
+            as_record = record_of(t.records, code, key)
+            if as_record is not None:
+                return f"({as_record[1]} and {as_record[0].source} in {function.source})"
+            refuse_unlike(code.shape, key, node.place)
             return f"({code.source} in {function.source})"
         case _:
             raise refusal("DOMAIN of this value", node.place)
@@ -311,23 +325,53 @@ def _stops_at(shape: PlainShape) -> bool:
 
 
 def _in_product(t: Translation, code: TypedSource, node: ProductExpr, scope: TranslationScope) -> str:
-    code = as_wanted(t.records, code, RecordShape(frozenset((tuple_key(len(node.sets)),))))
-    if not isinstance(code.shape, RecordShape):
+    """Test each item of a tuple; a tuple of another length and a model value are in no product, as in TLC."""
+    key = tuple_key(len(node.sets))
+    code = as_wanted(t.records, code, RecordShape(frozenset((key,))))
+    kinds = alternatives_of(code.shape)
+    functions = [plain for plain in kinds if isinstance(plain, RecordShape | SequenceShape | MapShape)]
+    others = [plain for plain in kinds if plain not in functions]
+    if kinds and all(isinstance(plain, BooleanShape | NumberShape | SetShape) for plain in kinds):
+        return "checked(False, False)"
+    if not all(isinstance(one, AtomShape) and all(map(_is_plain_model_value, one.atoms)) for one in others):
         raise refusal("a product as a test of this value", node.place)
-    classes = {key for key in code.shape.classes if key.is_tuple and len(key.fields) == len(node.sets)}
-    if classes != code.shape.classes:
-        raise refusal("a product as a test of tuples of several lengths", node.place)
-    names = [f"item{index}" for index in range(1, len(node.sets) + 1)]
-    return _fields_in(t, code, [], list(zip(names, node.sets, strict=True)), scope)
+    values = [name for atoms in others if isinstance(atoms, AtomShape) for name in t.names.classes(atoms)]
+    tests = [f"{code.source} not in set({name})" for name in values]
+    numbers = range(1, len(node.sets) + 1)
+    match functions:
+        case []:
+            return "False"
+        case [SequenceShape(element)]:
+            tests = [*tests, f"len({code.source}) == {len(node.sets)}"]
+            reads = [TypedSource(f"{code.source}.at({index})", element) for index in numbers]
+        case [MapShape(value=value, domain=domain)] if domain is not None:
+            if domain != frozenset(numbers):
+                return "False"
+            reads = [TypedSource(f"{code.source}[{index}]", value) for index in numbers]
+        case [RecordShape(classes)] if all(one.is_tuple for one in classes):
+            if key not in classes:
+                return "False"
+            is_sure = len(classes) == len(kinds) == 1
+            tests = [] if is_sure else [t.class_test(code.source, frozenset((key,)))]
+            narrow = replace(code, shape=RecordShape(frozenset((key,))))
+            reads = [t.field(narrow, name, node.place) for name in key.fields]
+        case _:
+            raise refusal("a product as a test of this value", node.place)
+    return _parts_in(t, tests, list(zip(reads, node.sets, strict=True)), scope)
 
 
 def _fields_in(
     t: Translation, code: TypedSource, tests: list[str], domains: list[tuple[str, Expression]], scope: TranslationScope
 ) -> str:
-    assert isinstance(code.shape, RecordShape)
-    for name, domain in domains:
-        binding = NameBinding(name, domain.place)
-        read = t.field(code, name, domain.place)
+    return _parts_in(t, tests, [(t.field(code, name, domain.place), domain) for name, domain in domains], scope)
+
+
+def _parts_in(
+    t: Translation, tests: list[str], parts: list[tuple[TypedSource, Expression]], scope: TranslationScope
+) -> str:
+    """Return the condition that some tests hold and that each part of a value is in the set beside it."""
+    for read, domain in parts:
+        binding = NameBinding("part", domain.place)
         bound = TranslationScope().bind(((binding, SpecLocal(read)),))
         tests = [*tests, membership(t, BoundExpr(place=domain.place, binding=binding), bound, domain, scope)]
     return f"({' and '.join(tests) or 'True'})"

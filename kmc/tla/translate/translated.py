@@ -77,6 +77,7 @@ def used_names(model: ResolvedModel) -> UsedNames:
     """Return the names that a model uses as fields of records, and the variables that it uses as functions."""
     fields: set[str] = set()
     strings: list[StringExpr] = []
+    values: set[int] = set()
     changed: set[Argument] = set()
     records: list[RecordExpr] = []
     functions: set[int] = set()
@@ -88,6 +89,7 @@ def used_names(model: ResolvedModel) -> UsedNames:
                 strings.extend(_keys_of(definition.body))
             case RecordExpr():
                 records.append(node)
+                values.update(id(value) for _, value in node.fields if len(node.fields) == 1)
             case RecordSetExpr():
                 fields.update(name for name, _ in node.fields)
             case FieldAccessExpr():
@@ -98,7 +100,8 @@ def used_names(model: ResolvedModel) -> UsedNames:
                 changed.update(step for update in updates for step in update.path)
                 if isinstance(node.function, VariableExpr) and not isinstance(updates[0].path[0], NumberExpr):
                     functions.add(node.function.index)
-    texts = {node.value for node in strings if node not in changed}  # a field is a string in EXCEPT
+    # A field is a string in EXCEPT. The value of the only field, as in `[top |-> "top"]`, is not a key elsewhere.
+    texts = {node.value for node in strings if node not in changed and id(node) not in values}
     return UsedNames(_fields_of(records, fields, texts), frozenset(functions))
 
 

@@ -43,9 +43,11 @@ from kmc.tla.shapes.shape import (
     RecordKey,
     RecordShape,
     RecordTable,
+    SequenceShape,
     SetShape,
     Shape,
     alternatives_of,
+    classes_in,
     join,
     join_all,
 )
@@ -239,10 +241,14 @@ class Translation:
         return not (are_tuples and self.universe.is_small(shape.element))
 
     def is_bag(self, shape: Shape) -> bool:
-        """Return whether a function is a bag: one from records to counts, with too many possible keys for a map."""
+        """Return whether a function is a bag: one from records to counts, with too many possible keys for a map.
+
+        Only a whole variable is kept as a bag, not a function that is a value of another one.
+        """
         return (
             isinstance(shape, MapShape)
             and isinstance(shape.key, RecordShape)
+            and any(isinstance(one, MapShape) and classes_in(one.key) >= shape.key.classes for one in self.shapes)
             and all(isinstance(plain, NumberShape) for plain in alternatives_of(shape.value))
             and not self.universe.is_small(shape.key)
         )
@@ -336,8 +342,12 @@ class Translation:
         """
         joined = join(self.shapes[index], shape)
         if self.is_network(self.shapes[index]) and isinstance(joined, SetShape):
-            records = [plain for plain in alternatives_of(joined.element) if isinstance(plain, RecordShape)]
-            joined = SetShape(join_all(records))
+            plain = alternatives_of(joined.element)
+            are_tuples = any(key.is_tuple for one in plain if isinstance(one, RecordShape) for key in one.classes)
+            kinds = (
+                (RecordShape, SequenceShape) if are_tuples else (RecordShape,)
+            )  # tuples become sequences beside these
+            joined = SetShape(join_all(one for one in plain if isinstance(one, kinds)))
         self.shapes[index] = joined
         return joined
 

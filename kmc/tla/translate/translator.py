@@ -15,7 +15,6 @@ from kmc.errors import Span, SpecError
 from kmc.tla.resolved.model import ResolvedModel
 from kmc.tla.resolved.nodes import (
     ApplyExpr,
-    BuiltinExpr,
     Expression,
     OperatorDefinition,
     TupleExpr,
@@ -23,7 +22,7 @@ from kmc.tla.resolved.nodes import (
 )
 from kmc.tla.resolved.property_parts import PartKind, PropertyPart, property_parts
 from kmc.tla.run.program import ModuleProgram
-from kmc.tla.shapes.as_sequences import with_sequences
+from kmc.tla.shapes.as_sequences import with_sequences, with_tuples_as_sequences
 from kmc.tla.shapes.observation import Observation
 from kmc.tla.shapes.refusal import refusal
 from kmc.tla.shapes.shape import NOTHING, RecordTable, SetShape, check_classes, check_nesting, join_all
@@ -32,9 +31,9 @@ from kmc.tla.translate.decomposition import NamedAction, decomposed
 from kmc.tla.translate.deep_loops import refuse_deep_loops
 from kmc.tla.translate.expressions import HANDLERS
 from kmc.tla.translate.names import AtomGroup, NameTable, identifier, mixed_classes, unique
-from kmc.tla.translate.narrowing import operand
 from kmc.tla.translate.nested_codes import written_out
 from kmc.tla.translate.scope import ROOT, TranslationScope, head
+from kmc.tla.translate.symmetric_sets import symmetric_sets
 from kmc.tla.translate.temporal_atoms import NO_ATOMS, STATE_ATOM, STEP_ATOM, TemporalAtoms, atom_name
 from kmc.tla.translate.translation import StateReading, Translation, WrittenLine
 from kmc.tla.translate.universe import Bounds, Universe
@@ -97,7 +96,9 @@ def translate_parts(
         _grow_shapes(t, temporal)
         mixed = _mixed_groups(t) - dissolved
         if not mixed:
-            return _written(t, temporal, tolerant=False)
+            parts = _written(t, temporal, tolerant=False)
+            _refuse_two_kinds(t)
+            return parts
         dissolved, shapes = dissolved | mixed, t.shapes
 
 
@@ -121,6 +122,16 @@ def _take_as_sequences(t: Translation) -> None:
         for fields in t.records.fields.values():
             fields.update((name, with_sequences(shape, t.sequences)) for name, shape in fields.items())
         t.sequences.clear()
+    t.shapes[:] = [with_tuples_as_sequences(shape, t.records) for shape in t.shapes]
+    for fields in t.records.fields.values():
+        fields.update((name, with_tuples_as_sequences(shape, t.records)) for name, shape in fields.items())
+
+
+def _refuse_two_kinds(t: Translation) -> None:
+    """Refuse a place with sequences and tuples that stay records in it: equal values would differ there."""
+    shapes = [*t.shapes, *(shape for fields in t.records.fields.values() for shape in fields.values())]
+    if any(with_tuples_as_sequences(shape, t.records) != shape for shape in shapes):
+        raise refusal("values that are tuples of one class in one place and sequences in another", model_place(t.model))
 
 
 def _fill_unseen(records: RecordTable) -> None:
@@ -156,7 +167,7 @@ def _names(model: ResolvedModel, program: ModuleProgram, dissolved: frozenset[st
     """Declare the constant sets of atoms, larger ones first, except those that share an atom with one before."""
     names = NameTable()
     taken: set[object] = set()
-    symmetric = _symmetric_sets(model, program)
+    symmetric = symmetric_sets(model, program)
     found: list[tuple[str, frozenset[Value]]] = []
     for constant in model.constants:
         if not constant.parameters and constant.body is not None:
@@ -172,26 +183,6 @@ def _names(model: ResolvedModel, program: ModuleProgram, dissolved: frozenset[st
     if missing and model.symmetry is not None:
         raise refusal("a symmetry set over anything but constants", model.symmetry.place)
     return names
-
-
-def _symmetric_sets(model: ResolvedModel, program: ModuleProgram) -> list[frozenset[object]]:
-    """Return the sets that SYMMETRY permutes: `Permutations(S)`, or a union of them."""
-    if model.symmetry is None or model.symmetry.body is None:
-        return []
-    return _permuted(program, model.symmetry.body, ROOT)
-
-
-def _permuted(program: ModuleProgram, node: Expression, scope: TranslationScope) -> list[frozenset[object]]:
-    node, scope = head(node, scope)
-    match node:
-        case BuiltinExpr(operator="\\union"):
-            return [part for index in (0, 1) for part in _permuted(program, operand(node, index), scope)]
-        case BuiltinExpr(operator="Permutations", arguments=(base,)):
-            inner, _ = head(base, scope)
-            value = program.evaluate(inner, None)
-            if isinstance(value, frozenset) and all(isinstance(one, TlaModelValue) for one in value):
-                return [value]
-    raise refusal("a symmetry set that is not Permutations of a set of model values", node.place)
 
 
 # All functions

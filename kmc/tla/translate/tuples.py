@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from kmc.tla.shapes.shape import (
+    NOTHING,
     MapShape,
     NumberShape,
     RecordShape,
     RecordTable,
+    SequenceShape,
     Shape,
     alternatives_of,
     join_all,
@@ -21,6 +23,9 @@ def as_wanted(records: RecordTable, code: TypedSource, want: Shape) -> TypedSour
     length = _length(code.shape)
     if not length:
         return code
+    as_sequence = _sequence_wanted(want, length)
+    if as_sequence is not None:
+        return sequence_of(records, code, as_sequence.element)
     numbers = range(1, length + 1)
     kinds = {type(plain) for plain in alternatives_of(want) if _length(plain) == length}
     match code.shape:
@@ -34,6 +39,44 @@ def as_wanted(records: RecordTable, code: TypedSource, want: Shape) -> TypedSour
             return record_source(records, tuple_key(length), parts)
         case _:
             return code
+
+
+def _sequence_wanted(want: Shape, length: int) -> SequenceShape | None:
+    """Return the sequences of a place that keeps tuples of a length as sequences, None for another place."""
+    plain = alternatives_of(want)
+    if any(isinstance(one, MapShape) or _length(one) == length for one in plain):
+        return None
+    return next((one for one in plain if isinstance(one, SequenceShape)), None)
+
+
+def sequence_of(records: RecordTable, code: TypedSource, element: Shape = NOTHING) -> TypedSource:
+    """Return a tuple that is a record or a map as a sequence, with items as the place of its elements keeps them."""
+    length = _length(code.shape)
+    if isinstance(code.shape, MapShape):
+        parts = [TypedSource(f"{code.source}[{number}]", code.shape.value) for number in range(1, length + 1)]
+    else:
+        fields = records.fields[tuple_key(length)]
+        parts = [TypedSource(f"{code.source}.{name}", shape) for name, shape in fields.items()]
+    items = [as_wanted(records, part, element) for part in parts]
+    sources = ", ".join(item.source for item in items)
+    return TypedSource(f"[{sources}]", SequenceShape(join_all(item.shape for item in items), length, length))
+
+
+def is_tuple(shape: Shape) -> bool:
+    """Return whether a value is kept as a record and is a tuple of one length in any case."""
+    return isinstance(shape, RecordShape) and _length(shape) > 0
+
+
+def record_of(records: RecordTable, code: TypedSource, place: Shape) -> tuple[TypedSource, str] | None:
+    """Return a sequence as the tuple that a place keeps as a record, and the test of its length.
+
+    None where the place keeps other tuples, or the value is not a sequence.
+    """
+    if not isinstance(code.shape, SequenceShape) or not is_tuple(place):
+        return None
+    length = _length(place)
+    items = [TypedSource(f"{code.source}.at({number})", code.shape.element) for number in range(1, length + 1)]
+    return record_source(records, tuple_key(length), items), f"len({code.source}) == {length}"
 
 
 def _length(shape: Shape) -> int:

@@ -24,6 +24,7 @@ from kmc.tla.translate.names import field_name
 from kmc.tla.translate.scope import SpecLocal, TranslationScope, TypedSource, head
 from kmc.tla.translate.several_kinds import only_function
 from kmc.tla.translate.translation import Translation
+from kmc.tla.translate.tuples import record_of
 
 
 def except_(t: Translation, node: ExceptExpr, scope: TranslationScope, want: Shape) -> TypedSource:
@@ -65,11 +66,7 @@ def _updated(
     match shape:
         case MapShape():
             changed = MapShape(shape.key, join(shape.value, new.shape), shape.domain)
-            changed_key = t.source(step, scope, shape.key)
-            source = f"{code.source}.set({changed_key}, {new.source})"
-            if not _is_key(t, shape, step, scope):
-                source = f"({source} if {changed_key} in {code.source} else {code.source})"
-            return TypedSource(source, changed)
+            return TypedSource(_with_key(t, TypedSource(code.source, shape), step, scope, new.source), changed)
         case SequenceShape():
             local = t.names.fresh("offset")
             source = f"[{new.source} if {local} == {t.source(step, scope)} else {code.source}.at({local}) "
@@ -78,6 +75,19 @@ def _updated(
             )
         case _:
             raise refusal("EXCEPT of what is not known to be a function", step.place)
+
+
+def _with_key(t: Translation, code: TypedSource, step: Expression, scope: TranslationScope, new: str) -> str:
+    """Return a map with a new value at a key; TLC leaves a function without that key as it is."""
+    shape = code.shape
+    assert isinstance(shape, MapShape)
+    at = t.value(step, scope, shape.key)
+    as_record = record_of(t.records, at, shape.key)
+    key, test = (at.source, "") if as_record is None else (as_record[0].source, f"{as_record[1]} and ")
+    source = f"{code.source}.set({key}, {new})"
+    return (
+        source if _is_key(t, shape, step, scope) else f"({source} if {test}{key} in {code.source} else {code.source})"
+    )
 
 
 def _with_field(t: Translation, code: TypedSource, shape: RecordShape, field: str, new: str) -> str:
