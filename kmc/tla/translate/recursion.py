@@ -8,9 +8,9 @@ of the result grow until they cover the recursive calls, as those of variables d
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from kmc.errors import Span, SpecError
 from kmc.lang.naming import snake_case
@@ -29,6 +29,7 @@ from kmc.tla.resolved.nodes import (
     RecursiveFunctionExpr,
     TupleExpr,
 )
+from kmc.tla.shapes.as_sequences import with_tuples_as_sequences
 from kmc.tla.shapes.refusal import refusal
 from kmc.tla.shapes.shape import (
     NOTHING,
@@ -48,7 +49,7 @@ from kmc.tla.translate.gathering import gathered
 from kmc.tla.translate.lazy import is_total
 from kmc.tla.translate.membership import in_domain
 from kmc.tla.translate.names import identifier, unique
-from kmc.tla.translate.scope import ROOT, Delayed, LetScope, Name, SpecLocal, TranslationScope, TypedSource, head
+from kmc.tla.translate.scope import ROOT, Delayed, Entry, LetScope, Name, SpecLocal, TranslationScope, TypedSource, head
 from kmc.tla.translate.shared_calls import shared_call
 from kmc.tla.translate.tables import tabulated
 from kmc.tla.translate.translation import StateReading, Translation, WrittenLine
@@ -220,7 +221,8 @@ class _Source:
 
 def _inner(t: Translation, recursion: Recursion, arguments: Sequence[Argument], scope: TranslationScope) -> TypedSource:
     codes = [t.value(argument, scope, shape) for argument, shape in zip(arguments, recursion.shapes, strict=True)]
-    recursion.shapes = [join(shape, code.shape) for shape, code in zip(recursion.shapes, codes, strict=True)]
+    joined = [join(shape, code.shape) for shape, code in zip(recursion.shapes, codes, strict=True)]
+    recursion.shapes = [with_tuples_as_sequences(shape, t.records) for shape in joined]
     return TypedSource(recursion.call(_LEVEL, [code.source for code in codes], is_inner=True), recursion.result)
 
 
@@ -257,6 +259,7 @@ def _called(
     ):
         # Compiling a chain of these takes minutes: each level has a word for every possible sequence.
         raise refusal(f"the recursive {source.name}, whose value is a set of sequences,", place)
+    codes = [t.value(argument, scope, shape) for argument, shape in zip(arguments, recursion.shapes, strict=True)]
     depth = min(_DEPTH_MAX, max(_DEPTH_LEAST, *map(_depth, recursion.shapes)) + 4 * t.universe.bounds.widening)
     calls = len(re.findall(re.escape(f"{name}_level_{_LEVEL}("), body))
     if inlined_max is not None and calls > 1 and calls**depth > inlined_max:
@@ -336,29 +339,52 @@ def _result_seen(t: Translation, node: Expression, scope: TranslationScope) -> S
 
 def _captured(t: Translation, source: _Source, place: Span) -> tuple[TranslationScope, list[tuple[str, TypedSource]]]:
     """Return the scope of the body, where locals around it are parameters, and these locals."""
-    scope, extra = source.around, list[tuple[str, TypedSource]]()
+    capture = _Capture(t, source.name, place)
     free = frozenset().union(*(t.facts.of(part).free for part in source.parts))
-    for name in sorted(free - {source.key, *source.parameters}, key=lambda one: (one.name, one.place.line)):
-        entry = scope.entries.get(name)
-        if entry is None or not _has_locals(t, name, scope):
-            continue
+    return capture.inside(free - {source.key, *source.parameters}, source.around), capture.extra
+
+
+@dataclass(slots=True)
+class _Capture:
+    """The locals that a recursion uses, by the names of the parameters that stand for them in its helpers."""
+
+    t: Translation
+    recursion: str
+    place: Span
+    extra: list[tuple[str, TypedSource]] = field(default_factory=list)
+
+    def inside(self, free: Iterable[Name], scope: TranslationScope) -> TranslationScope:
+        """Return a scope in which some names mean what they mean in another one, with parameters for its locals."""
+        for name in sorted(free, key=lambda one: (one.name, one.place.line)):
+            if name in scope.entries and _has_locals(self.t, name, scope):
+                scope = scope.bind(((name, self._entry(name, scope)),))
+        return scope
+
+    def _entry(self, name: Name, scope: TranslationScope) -> Entry:
+        entry, t = scope.entries[name], self.t
         if isinstance(name, OperatorDefinition):
-            read: Expression = ApplyExpr(place=place, operator=name, arguments=())
-            is_value = not name.parameters and not name.recursive and is_total(t, read, scope)
+            read: Expression = ApplyExpr(place=self.place, operator=name, arguments=())
+            is_value = not name.parameters and not name.recursive
         else:
-            read = BoundExpr(place=place, binding=name)
-            is_value = not name.arity and not isinstance(_expression(entry), LambdaExpr)
-        if not is_value:
-            raise refusal(f"the recursive {source.name}, which uses {name.name} of what is around it,", place)
-        parameter = unique(f"{snake_case(identifier(name.name))}_of", [known for known, _ in extra])
-        code = t.value(read, scope)
-        extra.append((parameter, code))
-        scope = scope.bind(((name, SpecLocal(TypedSource(parameter, code.shape, code.is_network))),))
-    return scope, extra
+            read = BoundExpr(place=self.place, binding=name)
+            is_value = not name.arity and not (isinstance(entry, Delayed) and isinstance(entry.expression, LambdaExpr))
+        if is_value and is_total(t, read, scope):
+            return self._parameter(name.name, t.value(read, scope))
+        match entry:
+            case Delayed(expression, around):
+                return Delayed(expression, self.inside(t.facts.of(expression).free, around))
+            case LetScope(around) if isinstance(name, OperatorDefinition) and not name.recursive:
+                free = t.facts.of_definition(name).free - {name}
+                return LetScope(self.inside(free, around))
+        raise refusal(f"the recursive {self.recursion}, which uses {name.name} of what is around it,", self.place)
 
-
-def _expression(entry: object) -> object:
-    return entry.expression if isinstance(entry, Delayed) else None
+    def _parameter(self, name: str, code: TypedSource) -> SpecLocal:
+        """Return the parameter that stands for a value."""
+        known = next((parameter for parameter, other in self.extra if other == code), None)
+        parameter = known or unique(f"{snake_case(identifier(name))}_of", [one for one, _ in self.extra])
+        if known is None:
+            self.extra.append((parameter, code))
+        return SpecLocal(TypedSource(parameter, code.shape, code.is_network))
 
 
 def _has_locals(t: Translation, name: Name, scope: TranslationScope) -> bool:
