@@ -13,12 +13,15 @@ from kmc.tla.resolved.nodes import (
     Argument,
     BoundRange,
     BuiltinExpr,
+    Expression,
     FunctionSetExpr,
     ProductExpr,
     RecordSetExpr,
     SetEnumerationExpr,
     SetFilterExpr,
+    SetMapExpr,
 )
+from kmc.tla.shapes.refusal import refusal
 from kmc.tla.shapes.shape import AtomShape, BooleanShape, NumberShape, alternatives_of
 from kmc.tla.translate.iteration import loops
 from kmc.tla.translate.lazy import is_total
@@ -69,6 +72,8 @@ def domains_of(ranges: tuple[BoundRange, ...]) -> tuple[Argument, ...]:
 
 def _evaluated(t: Translation, domain: Argument, scope: TranslationScope) -> list[str]:
     node, inner = head(domain, scope)
+    if isinstance(node, BuiltinExpr) and node.operator == "UNION":
+        _refuse_partial_functions(t, head(node.arguments[0], inner))
     if not isinstance(node, SetFilterExpr) or is_total(t, node, inner):
         return []
     base, _ = head(node.range.domain, inner)
@@ -79,3 +84,18 @@ def _evaluated(t: Translation, domain: Argument, scope: TranslationScope) -> lis
         return []
     condition = guard(t, node.condition, inside[0])[0]
     return [f"all(({condition}) == ({condition}) {inside[1]})"]
+
+
+def _refuse_partial_functions(t: Translation, sets: tuple[Expression, TranslationScope]) -> None:
+    r"""Refuse `UNION {[S(y) -> T(y)] : y \in U}` unless S(y) and T(y) have values for every y: TLC evaluates these."""
+    node, scope = sets
+    body = head(node.body, scope)[0] if isinstance(node, SetMapExpr) else node
+    if not isinstance(node, SetMapExpr) or not isinstance(body, FunctionSetExpr):
+        return
+    inside = loops(t, node.ranges, scope, may_repeat=True)
+    if inside is None:
+        return
+    body, around = head(node.body, inside[0])
+    assert isinstance(body, FunctionSetExpr)
+    if not all(is_total(t, part, around) for part in (body.domain, body.codomain)):
+        raise refusal("a union of sets of functions whose domain or codomain may have no value", node.place)

@@ -7,7 +7,7 @@ loop for each key, a set of records one for each field: no such set is ever buil
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kmc.errors import Span
 from kmc.tla.resolved.nodes import (
@@ -23,6 +23,7 @@ from kmc.tla.resolved.nodes import (
     RecordSetExpr,
     SetEnumerationExpr,
     SetFilterExpr,
+    SetMapExpr,
     TupleExpr,
 )
 from kmc.tla.shapes.refusal import refusal
@@ -67,14 +68,19 @@ class ChosenElement:
     clauses: tuple[Clause, ...]
 
 
-def loops(t: Translation, ranges: Sequence[BoundRange], scope: TranslationScope) -> tuple[TranslationScope, str] | None:
-    """Return the scope inside of some ranges and the clauses of a comprehension over them, None where one is empty."""
-    inside = clauses_of(t, ranges, scope)
+def loops(
+    t: Translation, ranges: Sequence[BoundRange], scope: TranslationScope, *, may_repeat: bool = False
+) -> tuple[TranslationScope, str] | None:
+    """Return the scope inside of some ranges and the clauses of a comprehension over them, None where one is empty.
+
+    `may_repeat` says that an element may be met several times, as in a quantifier.
+    """
+    inside = clauses_of(t, ranges, scope, may_repeat=may_repeat)
     return None if inside is None else (inside[0], " ".join(clause.text for clause in inside[1]))
 
 
 def clauses_of(
-    t: Translation, ranges: Sequence[BoundRange], scope: TranslationScope
+    t: Translation, ranges: Sequence[BoundRange], scope: TranslationScope, *, may_repeat: bool = False
 ) -> tuple[TranslationScope, list[Clause]] | None:
     """Return the scope inside of some ranges, and their clauses; domains do not see the names of other ranges.
 
@@ -84,14 +90,14 @@ def clauses_of(
     clauses: list[Clause] = []
     for bound in ranges:
         if bound.is_pattern:
-            chosen = choose(t, bound.domain, scope, "item")
+            chosen = choose(t, bound.domain, scope, "item", may_repeat=may_repeat)
             if chosen is None:
                 return None
             clauses.extend(chosen.clauses)
             pairs.extend(items_of(t, bound, chosen.entry))
             continue
         for binding in bound.bindings:
-            chosen = choose(t, bound.domain, scope, binding.name)
+            chosen = choose(t, bound.domain, scope, binding.name, may_repeat=may_repeat)
             if chosen is None:
                 return None
             clauses.extend(chosen.clauses)
@@ -123,6 +129,7 @@ def choose(
     want: Shape = NOTHING,
     *,
     is_statement: bool = False,
+    may_repeat: bool = False,
 ) -> ChosenElement | None:
     """Return how an element of a set is chosen, None where the set is empty in all states.
 
@@ -134,7 +141,7 @@ def choose(
         case SetEnumerationExpr(items=(only,)) if is_statement and _is_plain(t.constant(*head(only, inner))):
             return ChosenElement(Delayed(only, inner), ())
         case SetFilterExpr() if not node.range.is_pattern:
-            chosen = choose(t, node.range.domain, inner, name, want, is_statement=is_statement)
+            chosen = choose(t, node.range.domain, inner, name, want, is_statement=is_statement, may_repeat=may_repeat)
             if chosen is None:
                 return None
             body = inner.bind(((node.range.bindings[0], chosen.entry),))
@@ -160,12 +167,33 @@ def choose(
             return _taken_apart(t, parts, inner, name, record, is_statement=is_statement)
         case FunctionSetExpr():
             return _function(t, node, inner, name, want, is_statement=is_statement)
+        case BuiltinExpr(operator="UNION", arguments=(sets,)) if may_repeat and _are_functions(sets, inner):
+            return _of_some_set(t, sets, inner, name, want)
     source, shape = iterable(t, node, inner, want)
     if shape == NOTHING:
         return None
     local = t.names.fresh(name)
     t.add_element(local, source)
     return ChosenElement(SpecLocal(TypedSource(local, shape)), (Clause(f"for {local} in {source}"),))
+
+
+def _are_functions(sets: Argument, scope: TranslationScope) -> bool:
+    """Return whether each of some sets is a set of functions, whose elements are never listed."""
+    node, inner = head(sets, scope)
+    return isinstance(node, SetMapExpr) and isinstance(head(node.body, inner)[0], FunctionSetExpr)
+
+
+def _of_some_set(
+    t: Translation, sets: Argument, scope: TranslationScope, name: str, want: Shape
+) -> ChosenElement | None:
+    """Choose a set, and then one of its elements: an element of several sets is met several times."""
+    node, inner = head(sets, scope)
+    assert isinstance(node, SetMapExpr)
+    around = clauses_of(t, node.ranges, inner, may_repeat=True)
+    chosen = None if around is None else choose(t, node.body, around[0], name, want, may_repeat=True)
+    if around is None or chosen is None:
+        return None
+    return replace(chosen, clauses=(*around[1], *chosen.clauses))
 
 
 def _narrowed(entry: Entry, found: Found) -> Entry:

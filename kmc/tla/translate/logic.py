@@ -108,7 +108,7 @@ def quantified(t: Translation, node: QuantifiedExpr, scope: TranslationScope, wa
     parts = _in_each_operand(t, node, scope)
     if parts is not None:
         return parts
-    inside = loops(t, node.ranges, scope)
+    inside = loops(t, node.ranges, scope, may_repeat=True)
     if inside is None:
         return truth(str(node.kind == "\\A"))
     word = "any" if node.kind == "\\E" else "all"
