@@ -49,11 +49,14 @@ class FailureReason:
 
 @dataclass(frozen=True, slots=True)
 class ExpressionWords:
-    """How the page speaks of expressions: what they are, with an article, and an example of one and of a condition."""
+    """How the page speaks of expressions: what they are, with an article, an example of one, and the two truth values.
+
+    `truth` is the text of false, then that of true.
+    """
 
     kind: str
     example: str
-    condition: str
+    truth: tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)

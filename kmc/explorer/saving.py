@@ -21,10 +21,16 @@ _EXPLORED = "explored"
 
 @dataclass(frozen=True, slots=True)
 class SavingPlace:
-    """The folder for traces, and the words on the command line that choose the spec and the model."""
+    """The folder for traces, and the words on the command line that choose the spec and the model.
+
+    `of_trace` are those that choose them for a command on a trace that does not say it itself. `replays` is whether
+    `kmc replay` knows such traces.
+    """
 
     folder: Path
     chosen: Sequence[str]
+    of_trace: Sequence[str] = ()
+    replays: bool = True
 
 
 def walked_trace(session: ExplorerSession) -> TraceFile:
@@ -71,8 +77,8 @@ def commands_from(path: Path, length: int, place: SavingPlace, watched: Sequence
     """The next commands to type, each as its words; those that can show what is `watched` along the path do."""
     shown = [word for text in watched for word in ("--show", text)]
     return [
-        ["kmc", "trace", str(path), *shown],
-        ["kmc", "replay", str(path)],
+        ["kmc", "trace", str(path), *(place.of_trace if shown else ()), *shown],
+        *([["kmc", "replay", str(path)]] if place.replays else []),
         ["kmc", "explore", *place.chosen, "--from", str(path), *shown],
         ["kmc", "check", *place.chosen, "--from", f"{path}#{length}"],
         ["kmc", "simulate", *place.chosen, "--from", f"{path}#{length}"],

@@ -15,6 +15,9 @@ from typing import Any
 from kmc.explorer.explored_model import ExploredModel, Move
 from kmc.explorer.search_terms import SeekEnd, SeekLimits, SeekProgress, SeekResult, TakenStep, WaitedFor
 
+INTERPRETED_STATES_MAX = 100_000
+"""The greatest number of states that an interpreter expands, each of them some kilobytes."""
+
 
 class Seeker:
     """Searches from states of one model."""

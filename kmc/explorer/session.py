@@ -41,7 +41,7 @@ from kmc.result import TraceStep
 from kmc.story.parts.story import StoryLoop
 from kmc.views.page.data import page_data
 
-INITIAL_STATES_MAX = 1_000
+INITIAL_STATES_MAX = 10_000
 """The greatest number of initial states that are listed."""
 STATES_MAX = 10_000_000
 SECONDS_MAX = 600.0
@@ -53,12 +53,20 @@ class InitialStates:
     def __init__(self, explored: ExploredModel) -> None:
         self._made: list[Any] = []
         self._coming: Iterator[Any] = explored.initial_states()
+        self._error: KmcError | None = None
         self._lock = Lock()
 
     def first(self, count: int) -> list[Any]:
         """The first `count` states, fewer where there are no more; KmcError where the spec fails."""
         with self._lock:
-            self._made.extend(islice(self._coming, max(0, min(count, INITIAL_STATES_MAX) - len(self._made))))
+            missing = max(0, min(count, INITIAL_STATES_MAX) - len(self._made))
+            if missing and self._error is not None:
+                raise self._error
+            try:
+                self._made.extend(islice(self._coming, missing))
+            except KmcError as error:  # the iterator has ended: whoever asks later meets the same error
+                self._error = error
+                raise
             return self._made[:count]
 
 

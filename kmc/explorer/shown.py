@@ -11,7 +11,7 @@ from typing import Any
 from kmc.errors import KmcError
 from kmc.explorer.explored_model import Move
 from kmc.explorer.judging import JudgedOutcome, JudgedProperty, failing, is_outside
-from kmc.explorer.session import ExplorerSession, RunningSearch
+from kmc.explorer.session import INITIAL_STATES_MAX, ExplorerSession, RunningSearch
 from kmc.explorer.state_tree import VisitedState
 from kmc.explorer.telling_paths import PreviewedMove, ToldState
 from kmc.frontend.source_place import source_place
@@ -22,6 +22,8 @@ from kmc.unexplained import Unexplained, try_explaining
 Json = dict[str, Any]
 
 INITIAL_LISTED = 50
+MOVES_SHOWN_MAX = 500
+"""The most steps of a state that the page shows: the others are counted."""
 
 
 def view_of(session: ExplorerSession) -> Json:
@@ -45,7 +47,7 @@ def frame_of(session: ExplorerSession) -> Json:
     """The data that never changes: the model, the conditions to run until, and the notes on the trace that was
     opened.
     """
-    model = session.ground.model
+    model, words = session.ground.model, session.explored.expression_words
     return {
         "spec": model.spec.name,
         "model": model.name,
@@ -56,6 +58,7 @@ def frame_of(session: ExplorerSession) -> Json:
         "properties": [predicate.name for predicate in model.predicates(Role.CHECKED)],
         "goals": [predicate.name for predicate in model.predicates(Role.WITNESSED, 1)],
         "deadlock": model.deadlock,
+        "expressions": {"kind": words.kind, "example": words.example},
     }
 
 
@@ -68,22 +71,25 @@ def initial_data(session: ExplorerSession, begin: int) -> Json:
         values = session.explored.values_of(state)
         different = [[name, text] for name, text in values.items() if index == 0 or text != first[name]]
         listed.append({"place": index, "values": different})
-    return {"states": listed, "more": len(states) > begin + INITIAL_LISTED}
+    more = len(states) > begin + INITIAL_LISTED
+    is_cut = not more and begin + len(listed) == INITIAL_STATES_MAX
+    return {"states": listed, "more": more, "most": INITIAL_STATES_MAX if is_cut else None}
 
 
 def disabled_data(session: ExplorerSession) -> Json:
     """The actions that are not enabled in the current state, with the guard that stops each."""
     obstacles = session.explored.obstacles(session.here().state)
-    return {"disabled": [_obstacle(obstacle) for obstacle in obstacles]}
+    truth = session.explored.expression_words.truth
+    return {"disabled": [_obstacle(obstacle, truth) for obstacle in obstacles]}
 
 
-def _obstacle(obstacle: Obstacle) -> Json:
+def _obstacle(obstacle: Obstacle, truth: tuple[str, str]) -> Json:
     return {
         "action": obstacle.action,
         "arguments": [value for _, value in obstacle.arguments],
         "message": obstacle.message,
         "guard": obstacle.guard,
-        "holds": obstacle.holds,
+        "value": truth[obstacle.holds],
         "place": obstacle.place,
         "sentence": obstacle.sentence,
     }
@@ -102,7 +108,8 @@ def _here(session: ExplorerSession, line: tuple[VisitedState, ...], step: int) -
         "told": told.number,
         "story": told.data,
         "verdicts": [_verdict(session, verdict, before, here.visited.state) for verdict in verdicts],
-        "moves": [_move(session, here, index, move) for index, move in enumerate(moves.enabled)],
+        "moves": [_move(session, here, index, move) for index, move in enumerate(moves.enabled[:MOVES_SHOWN_MAX])],
+        "unshown": max(0, len(moves.enabled) - MOVES_SHOWN_MAX),
         "disabled": moves.has_disabled,
         "failing": [{"label": label, "error": error_data(error)} for label, error in moves.failing],
         "deadlock": not moves.enabled and not moves.failing,

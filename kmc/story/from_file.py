@@ -15,6 +15,7 @@ from kmc.lang.tla import NIL, Tla, TlaMap, TlaRecord, TlaSeq, TlaSet
 from kmc.story.parts.changes import changes_between
 from kmc.story.parts.in_words import field_in_words, in_words
 from kmc.story.parts.network import kind_with_ends
+from kmc.story.parts.notation import Notation
 from kmc.story.parts.story import Change, LaneColumn, SentMessage, Story, StoryLoop, StoryStep, Why, first_step
 from kmc.trace.trees import identity
 from kmc.trace.untyped_trace import UNNAMED, FileStep, TraceFile
@@ -26,11 +27,7 @@ _TAGS = ("type", "mtype", "tag", "kind")
 
 def story_of_file(file: TraceFile) -> Story:
     """The story of a trace whose spec is not at hand."""
-    first = file.steps[0].variables
-    of_lane, keys = _functions_of_lanes(first)
-    networks = tuple(name for name in file.variables if any(_is_network(s.variables.get(name)) for s in file.steps))
-    teller = _FileTeller(of_lane, networks, tuple(name for name in file.variables if name not in networks), keys)
-    teller.lanes = tuple(dict.fromkeys((*keys, *sorted(teller.ends_in(file.steps)))))
+    teller = FileTeller.of(file.variables, file.steps)
     steps: list[StoryStep] = []
     before: Mapping[str, Tla] | None = None
     for position, step in enumerate(file.steps, start=1):
@@ -41,19 +38,8 @@ def story_of_file(file: TraceFile) -> Story:
     if file.loop is not None:
         closing = teller.step(len(steps) + 1, file.closing, before) if file.closing is not None else None
         loop = StoryLoop(file.loop + 1, closing)
-    return Story(
-        about=dict(file.about),
-        variables=file.variables,
-        lanes=teller.lanes,
-        columns=_columns(of_lane, first),
-        steps=tuple(steps),
-        messages=tuple(teller.messages),
-        networks=networks,
-        of_lane=of_lane,
-        loop=loop,
-        why=_why(file),
-        notes=("Told without its spec: which message a step receives, and why the property fails, are not known.",),
-    )
+    note = "Told without its spec: which message a step receives, and why the property fails, are not known."
+    return replace(teller.story(tuple(steps), file.about, loop), why=_why(file), notes=(note,))
 
 
 def _functions_of_lanes(variables: Mapping[str, Tla]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -112,15 +98,61 @@ def _why(file: TraceFile) -> Why | None:
 
 
 @dataclass(slots=True)
-class _FileTeller:
-    """Tells the steps of a file in order, and follows the records in its networks."""
+class FileTeller:
+    """Tells the steps of a trace in order from their values, and follows the records in its networks."""
 
+    variables: tuple[str, ...]
     of_lane: tuple[str, ...]
+    columns: tuple[LaneColumn, ...]
     networks: tuple[str, ...]
-    compared: tuple[str, ...]
     lanes: tuple[str, ...]
+    notation: Notation
     messages: list[SentMessage] = field(default_factory=list)
     _there: dict[tuple[str, object], list[int]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, variables: Sequence[str], steps: Sequence[FileStep], notation: Notation = Notation.WORDS) -> FileTeller:
+        """Return a teller that knows the processes and networks of some steps of a trace, the first one among them."""
+        first = steps[0].variables
+        of_lane, keys = _functions_of_lanes(first)
+        networks = tuple(name for name in variables if any(_is_network(step.variables.get(name)) for step in steps))
+        teller = cls(tuple(variables), of_lane, _columns(of_lane, first), networks, keys, notation)
+        teller.lanes = tuple(dict.fromkeys((*keys, *sorted(teller.ends_in(steps)))))
+        return teller
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """The variables that are not networks."""
+        return tuple(name for name in self.variables if name not in self.networks)
+
+    def fork(self) -> FileTeller:
+        """Return a teller of another continuation of the trace; it does not change the story of this one."""
+        there = {key: list(copies) for key, copies in self._there.items()}
+        return replace(self, messages=list(self.messages), _there=there)
+
+    def knows(self, variables: Mapping[str, Tla]) -> bool:
+        """Return whether all processes and networks of a state are among those of the story."""
+        networks = {name for name in self.variables if _is_network(variables.get(name))}
+        return networks <= {*self.networks} and self.ends_in([FileStep(variables)]) <= {*self.lanes}
+
+    def story(self, steps: tuple[StoryStep, ...], about: Mapping[str, str], loop: StoryLoop | None) -> Story:
+        """Return the story with these steps, all told by this teller."""
+        return Story(
+            about=dict(about),
+            variables=self.variables,
+            lanes=self.lanes,
+            columns=self.columns,
+            steps=steps,
+            messages=tuple(self.messages),
+            networks=self.networks,
+            of_lane=self.of_lane,
+            loop=loop,
+            notation=self.notation,
+        )
+
+    def with_functions(self, variables: Mapping[str, Tla]) -> dict[str, Tla]:
+        """Return the variables as the steps of the story have them: functions of processes are not records."""
+        return {name: self._as_function(name, value) for name, value in variables.items()}
 
     def ends_in(self, steps: Sequence[FileStep]) -> set[str]:
         """All ends of messages."""
@@ -138,16 +170,21 @@ class _FileTeller:
 
     def step(self, number: int, step: FileStep, before: Mapping[str, Tla] | None) -> StoryStep:
         """The step that leads to state `number`."""
-        variables = {name: self._as_function(name, value) for name, value in step.variables.items()}
+        variables = self.with_functions(step.variables)
         sent = self._messages(number, variables)
-        changes = () if before is None else changes_between(before, variables, self.compared, self.lane_at)
-        arguments = tuple((name, in_words(value)) for name, value in step.arguments)
+        changes = (
+            ()
+            if before is None
+            else changes_between(before, variables, self.compared, self.lane_at, self.notation.shown)
+        )
+        arguments = tuple((name, self.notation.shown(value)) for name, value in step.arguments)
+        ends = [in_words(value) for _, value in step.arguments]
         return StoryStep(
             number=number,
             action=step.action,
             label=_label(step, number, arguments),
             arguments=arguments,
-            actor=self._actor(arguments, changes),
+            actor=self._actor(ends, changes),
             received=None,
             sent=sent,
             lost=(),
@@ -161,8 +198,8 @@ class _FileTeller:
         """A record whose fields are processes is a function of them: some formats do not distinguish the two."""
         return TlaMap(value.fields) if name in self.of_lane and isinstance(value, TlaRecord) else value
 
-    def _actor(self, arguments: Sequence[tuple[str, str]], changes: Sequence[Change]) -> str | None:
-        named = next((value for _, value in arguments if value in self.lanes), None)
+    def _actor(self, arguments: Sequence[str], changes: Sequence[Change]) -> str | None:
+        named = next((value for value in arguments if value in self.lanes), None)
         changed = {change.lane for change in changes if change.lane is not None}
         return named if named is not None else changed.pop() if len(changed) == 1 else None
 
@@ -180,7 +217,7 @@ class _FileTeller:
                 while len(copies) < count:
                     sent.append(len(self.messages) + 1)
                     copies.append(sent[-1])
-                    self.messages.append(_message(record, sent[-1], number))
+                    self.messages.append(_message(record, sent[-1], number, self.notation))
         return tuple(sent)
 
 
@@ -190,14 +227,14 @@ def _label(step: FileStep, number: int, arguments: Sequence[tuple[str, str]]) ->
     return f"{step.action}({', '.join(value for _, value in arguments)})" if arguments else step.action
 
 
-def _message(record: TlaRecord, number: int, at: int) -> SentMessage:
+def _message(record: TlaRecord, number: int, at: int, notation: Notation) -> SentMessage:
     values = dict(record.fields)
     ends = _ends(record)
     source, dest = (_end(values[end]) for end in ends) if ends is not None else (None, None)
     tag = next((name for name in _TAGS if isinstance(values.get(name), str)), "")
     kind = in_words(values[tag]) if tag else "message"
     left_out = {tag, *(ends or ())}
-    fields = tuple((field_in_words(n, tag), in_words(v)) for n, v in record.fields if n not in left_out)
+    fields = tuple((field_in_words(n, tag), notation.shown(v)) for n, v in record.fields if n not in left_out)
     details = [f"{field_in_words(n, tag)} {v}" for n, v in record.fields
                if n not in left_out and isinstance(v, int) and not isinstance(v, bool)]  # fmt: skip
     brief = ", ".join([kind_with_ends(kind, source, dest), *details[:1]])

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from kmc.errors import CommandLineError, KmcError
+from kmc.errors import CommandLineError, KmcError, Span
 from kmc.frontend.loader import Spec
 from kmc.frontend.typed_expression import Expression, expression
 from kmc.lang.records import State
 from kmc.lang.tla import Tla
 from kmc.story.parts.changes import changes_between
 from kmc.story.parts.lanes import table_for_people
+from kmc.story.parts.notation import Notation
 from kmc.story.parts.story import Story, StoryStep
 
 NO_VALUE = "no value"
@@ -27,10 +28,13 @@ def expressions_of(spec: Spec, texts: Sequence[str]) -> tuple[Expression, ...]:
     asked = tuple(expression(spec, text) for text in dict.fromkeys(text.strip() for text in texts))
     for one in asked:
         if one.needs_successor:
-            raise CommandLineError(
-                "KMC649", f"'{one.text}' is said of a step, not of a state", one.place, "write it without nxt"
-            )
+            raise not_of_a_state(one.text, one.place, "write it without nxt")
     return asked
+
+
+def not_of_a_state(text: str, place: Span, help: str) -> CommandLineError:
+    """Return the error of an expression about a step where one about a state is needed, KMC649."""
+    return CommandLineError("KMC649", f"'{text}' is said of a step, not of a state", place, help)
 
 
 def refuse_without_value(asked: Sequence[Expression], states: Sequence[State]) -> None:
@@ -53,16 +57,18 @@ def values_in(asked: Sequence[Expression], state: State) -> dict[str, Tla]:
 def with_values(story: Story, names: Sequence[str], values: Sequence[dict[str, Tla]]) -> Story:
     """The story with these `values` of the expressions called `names`, one set for each of its states."""
     before = [values[0], *values]
-    steps = tuple(map(_with, story.steps, values, before[: len(values)]))
+    steps = tuple(
+        _with(step, now, old, story.notation) for step, now, old in zip(story.steps, values, before, strict=False)
+    )
     kept = tuple(name for name in story.variables if name not in names)
     loop = story.loop
     if loop is not None and loop.closing is not None:
-        loop = replace(loop, closing=_with(loop.closing, values[loop.back_to - 1], values[-1]))
+        loop = replace(loop, closing=_with(loop.closing, values[loop.back_to - 1], values[-1], story.notation))
     return replace(story, variables=(*names, *kept), steps=steps, loop=loop, watched=tuple(names))
 
 
-def _with(step: StoryStep, now: dict[str, Tla], before: dict[str, Tla]) -> StoryStep:
-    changes = changes_between(before, now, list(now), lambda path: None)
+def _with(step: StoryStep, now: dict[str, Tla], before: dict[str, Tla], notation: Notation) -> StoryStep:
+    changes = changes_between(before, now, list(now), lambda path: None, notation.shown)
     own = tuple(change for change in step.changes if change.path[0] not in now)
     return replace(step, variables={**step.variables, **now}, changes=(*changes, *own))
 

@@ -72,7 +72,7 @@ class GraphProgram(ModuleProgram):
     def failed_assumption(self) -> Assumption | None:
         return None
 
-    def initial_states(self, poll: Poll | None = None) -> Iterator[State]:
+    def initial_states(self, poll: Poll | None = None, most: int | None = None) -> Iterator[State]:
         return ((number,) for number in self.graph.initial)
 
     def successors(self, state: State, poll: Poll | None = None) -> Iterator[ModuleStep]:

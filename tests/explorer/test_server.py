@@ -253,9 +253,10 @@ def test_a_mistake_of_kmc_is_told_and_the_server_goes_on(address: str, monkeypat
 def test_errors_of_the_initial_states_are_answered(tmp_path: Path) -> None:
     source = COUNTER.replace("yield State(n=0)", "yield State(n=Limit - 4)")
     with serving(ground_of(model_of(tmp_path, source)), tmp_path) as address:
-        found = asked(address, "api/sessions", {})
-        assert found.status == 422
-        assert "/spec.py:" in found.json["error"]["place"]
+        for _ in range(2):
+            found = asked(address, "api/sessions", {})
+            assert found.status == 422
+            assert "/spec.py:" in found.json["error"]["place"]
         assert asked(address).status == 200
 
 

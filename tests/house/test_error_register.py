@@ -57,6 +57,7 @@ SEVERAL_FILES = {
     "KMC422": "the shape of a trace, in each format",
     "KMC423": "a value of a trace, in each format",
     "KMC503": "a file of results, written by four commands",
+    "KMC671": "a condition of the explorer, in kmc's language and in TLA+",
     "KMC803": "a network inside of a value, at its field or seen by the layout",
     "KMC921": "compiled code against the interpreter, in a check and in a single step",
 }

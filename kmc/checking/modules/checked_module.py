@@ -69,15 +69,15 @@ class CheckedModule:
     of_steps: tuple[JudgedPart, ...]
     temporal: tuple[PropertyPart, ...]
 
-    def initial_states(self, poll: Poll | None = None) -> Iterator[State]:
+    def initial_states(self, poll: Poll | None = None, most: int | None = None) -> Iterator[State]:
         """Enumerate the initial states with TLC's multiplicity; EvaluationError KMC271 if there is none.
 
-        `poll` is called now and then, and may raise.
+        `poll` is called now and then, and may raise. `most` ends the enumeration after so many.
         """
         behaviour = self.program.model.behaviour
         assert behaviour is not None, "only a module with a behaviour has states"
         count = 0
-        for state in self.program.initial_states(poll):
+        for state in self.program.initial_states(poll, most):
             count += 1
             yield state
         if not count:

@@ -40,14 +40,14 @@ def module_trace_file(module: CheckedModule, violation: Violation, *, is_start_g
     shown = aliased or [variables_of(module.program, step.state) for step in trace.steps]
     actions = _definitions(module.program)
     steps = tuple(
-        _file_step(step, variables, actions.get(step.action or ""))
+        file_step(step, variables, actions.get(step.action or ""))
         for step, variables in zip(trace.steps, shown, strict=True)
     )
     cycle = violation.refutation.cycle if violation.refutation is not None else None
     loop = None if cycle is None else cycle.back_to - 1
     closing = None
     if cycle is not None and cycle.closing is not None:
-        closing = _file_step(cycle.closing, shown[cycle.back_to - 1], actions.get(cycle.closing.action or ""))
+        closing = file_step(cycle.closing, shown[cycle.back_to - 1], actions.get(cycle.closing.action or ""))
     known = {key: text for key, text in about.items() if text}
     return TraceFile(tuple(shown[0]), steps, loop, known, closing)
 
@@ -84,7 +84,8 @@ def _definitions(program: ModuleProgram) -> Mapping[str, OperatorDefinition]:
     return program.model.definitions
 
 
-def _file_step(step: TraceStep, variables: Mapping[str, Tla], action: OperatorDefinition | None) -> FileStep:
+def file_step(step: TraceStep, variables: Mapping[str, Tla], action: OperatorDefinition | None) -> FileStep:
+    """Return a step of a trace with the variables that are shown of its state, and the definition of its action."""
     if step.action is None:
         return FileStep(variables)
     place = None if action is None else _place(action)

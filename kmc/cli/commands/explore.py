@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
+from itertools import chain, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from kmc.checking.model_choice import choose_model
+from kmc.cli.modules.module_argument import is_module, is_trace_of_module
 from kmc.cli.options.completion import MODEL_TYPE, SPEC_TYPE
 from kmc.cli.options.shared_options import debug_option, set_option
 from kmc.cli.saved.trace_place import RUN_DIR, trace_place
@@ -19,10 +21,11 @@ from kmc.errors import CommandLineError, ExitStatus, SystemFault
 from kmc.frontend.model import Model
 from kmc.frontend.shipped import find_spec_root, manifest_of
 from kmc.install_hint import install_command
-from kmc.trace.files import pick
+from kmc.trace.files import pick, read_trace
 
 if TYPE_CHECKING:
     from kmc.explorer.ground import Ground
+    from kmc.explorer.saving import SavingPlace
 
 SAVE_DIR = ".kmc/traces"
 
@@ -32,7 +35,7 @@ Examples:
   kmc explore kraft restarts --set MaxRestarts=2
   kmc explore --from last                  the newest counterexample
   kmc explore kraft --from trace.itf.json#5
-  kmc explore kraft --show 'len(st.messages)'   its value in every state of the path
+  kmc explore Lease.tla --show 'term - last'   a TLA+ module, with a value in every state
 
 \b
 The page is served to this machine alone, at an address that no one can guess.
@@ -74,7 +77,7 @@ class ExploreOptions:
     "watched",
     metavar="EXPR",
     multiple=True,
-    help="Show the value of an expression over the state st along the path. Repeatable.",
+    help="Show the value of an expression over the state st, or one of TLA+ for a module, along the path. Repeatable.",
 )
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="The port; by default one that is free.")
 @click.option("--browser/--no-browser", default=True, help="Open the page in the browser, or only print its address.")
@@ -109,20 +112,19 @@ def explore(
     """Open a page on which you walk through the states of MODEL: take any step that SPEC allows, go back, branch.
 
     It shows what can happen in each state and what cannot, and the verdict of every property. Without MODEL, the first
-    one of the spec. Without SPEC, that of the trace.
+    one of the spec. Without SPEC, that of the trace. SPEC may be a TLA+ module, and MODEL its .cfg file.
     """
     options = ExploreOptions(spec, model, sets, trace, port, browser, save_dir, run_dir, watched)
     _require_packages()
-    ground, chosen = _ground(options)
+    ground, place = _begun(options)
     _check_expressions(ground)
     # Imported here, because the server takes a third of a second.
-    from kmc.explorer.saving import SavingPlace
     from kmc.explorer.server import ExplorerServer
 
-    server = ExplorerServer(ground, SavingPlace(Path(options.save_dir), chosen), options.port)
+    server = ExplorerServer(ground, place, options.port)
 
     def ready(address: str) -> None:
-        say(f"Exploring {shlex.join(chosen)} at {address}")
+        say(f"Exploring {shlex.join(place.chosen)} at {address}")
         say("Ctrl-C ends it.")
         if options.browser:
             # Imported here, since every command loads this file.
@@ -150,8 +152,33 @@ def _check_expressions(ground: Ground) -> None:
     Watching(ground.explored, ground.watched)
 
 
+def _begun(options: ExploreOptions) -> tuple[Ground, SavingPlace]:
+    """The model to explore, and what its saved traces need."""
+    from kmc.explorer.saving import SavingPlace
+
+    folder = Path(options.save_dir)
+    place = None if options.trace is None else trace_place(options.trace, options.run_dir)
+    is_of_module = (
+        is_module(options.spec) if place is None else is_trace_of_module(read_trace(place.path), options.spec)
+    )
+    if is_of_module:
+        # Imported here, because a spec in Python does not need the layer of TLA+.
+        from kmc.cli.modules.exploring import module_to_explore
+
+        ground, words = module_to_explore(options.spec, options.model, options.sets, place, options.watched)
+        return ground, SavingPlace(folder, words, _of_trace(words), replays=False)
+    ground, words = _ground(options)
+    return ground, SavingPlace(folder, words)
+
+
+def _of_trace(words: tuple[str, ...]) -> tuple[str, ...]:
+    """The options of a command on a trace for the module and the `.cfg` file that begin these words."""
+    options = zip(("--spec", "--model"), takewhile(lambda word: not word.startswith("--"), words), strict=False)
+    return tuple(chain.from_iterable(options))
+
+
 def _ground(options: ExploreOptions) -> tuple[Ground, tuple[str, ...]]:
-    """The model to explore, and the words that choose its spec and model on a command line."""
+    """The model of a spec in Python to explore, and the words that choose its spec and model on a command line."""
     from kmc.explorer.python_specs.opening import ground_at, ground_of
 
     if options.trace is None:

@@ -42,13 +42,19 @@ def point_of_trace(place: TracePlace, spec: str | None, model: str | None) -> Tr
     return TracedPoint(module, states[number - 1], successor, str(place.path), number)
 
 
-def module_of_trace(file: TraceFile, folder: Path, spec: str | None, model: str | None) -> CheckedModule:
-    """Return the module of a trace, with the model of the run in its folder unless another one is given."""
+def module_of_trace(
+    file: TraceFile, folder: Path, spec: str | None, model: str | None, option: str = "--spec "
+) -> CheckedModule:
+    """Return the module of a trace, with the model of the run in its folder unless another one is given.
+
+    `option` is what a command line has before the path of a module. Raises CommandLineError KMC699 for a trace that
+    does not say where its module is.
+    """
     path = spec or recorded_spec(folder)
     if path is None:
         name = file.about.get("spec", "X")
         message = f"{file.shown_path} is a trace of the module {name}, and its run does not say where that is"
-        raise CommandLineError("KMC699", message, help=f"give the path of the module: --spec {name}.tla")
+        raise CommandLineError("KMC699", message, help=f"give the path of the module: {option}{name}.tla")
     saved = folder / MODEL_NAME
     if model is None and recorded_spec(folder) is not None and saved.is_file():
         return load_module(ModuleRequest(Path(path), saved, saved_sets(str(saved))))

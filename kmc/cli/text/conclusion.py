@@ -31,8 +31,7 @@ def conclusion(report: CheckReport) -> Iterator[str]:
     if outcome.result.violation is not None:
         if report.trace_path is not None:
             yield from trace_hints(report.trace_path, has_page=not outcome.explanation_warnings)
-            if not outcome.chosen.is_of_module:
-                yield f"Walk on from it: {explore_command(report.options.spec, report.trace_path)}"
+            yield f"Walk on from it: {explore_command(report.options.spec, report.trace_path)}"
         yield reproduce_line(report)
 
 

@@ -53,6 +53,14 @@
     by("until").addEventListener("change", () => (by("expression-row").hidden = !by("until").value.startsWith("expression")));
   };
 
+  // What an expression is depends on the language of the model.
+  explorer.speakOfExpressions = () => {
+    const { kind, example } = explorer.frame.expressions;
+    by("watch").setAttribute("aria-label", `Show the value of ${kind}, such as ${example}, in every state of the path`);
+    by("watch").title = `Show its value in every state of the path: ${kind}`;
+    for (const place of document.querySelectorAll(".expression-kind")) place.textContent = kind;
+  };
+
   const started = async (command) => {
     by("running").close();
     if (await explorer.act(command)) poll();

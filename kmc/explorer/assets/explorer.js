@@ -161,13 +161,14 @@
 
   const chooseInitial = async (element, from) => {
     try {
-      const { states, more } = await explorer.ask(`/initial?from=${from}`);
+      const { states, more, most } = await explorer.ask(`/initial?from=${from}`);
       if (explorer.view.at !== null) return;
       const cards = states.map(({ place, values }) => kmc.html("li", {}, kmc.html("button", { type: "button", class: "card", on: { click: () => explorer.act({ do: "begin", initial: place }) } },
         kmc.html("b", {}, `Initial state ${place + 1}`), kmc.html("span", { class: "card-changes" }, values.map(([name, text]) => kmc.html("span", { class: "change" }, `${name} = ${kmc.shortened(text, 200)}`))))));
       const on = more && kmc.html("button", { type: "button", on: { click: () => chooseInitial(element, from + states.length) } }, "More");
       const back = from > 0 && kmc.html("button", { type: "button", on: { click: () => chooseInitial(element, Math.max(0, from - 50)) } }, "Back");
-      element.replaceChildren(...[kmc.html("h2", {}, "Choose an initial state"), from === 0 && kmc.html("p", { class: "doc" }, "Each is shown with what distinguishes it from the first."), kmc.html("ul", { class: "cards" }, cards), back, on].filter(Boolean));
+      const cut = most && kmc.html("p", { class: "doc" }, `Only the first ${most.toLocaleString("en")} initial states are listed.`);
+      element.replaceChildren(...[kmc.html("h2", {}, "Choose an initial state"), from === 0 && kmc.html("p", { class: "doc" }, "Each is shown with what distinguishes it from the first."), kmc.html("ul", { class: "cards" }, cards), cut, back, on].filter(Boolean));
     } catch (error) {
       explorer.tell(error);
     }
@@ -267,6 +268,7 @@
       document.title = `${by("title").textContent} - kmc explore`;
       by("notes").textContent = found.frame.notes.join(" ");
       explorer.fillConditions();
+      explorer.speakOfExpressions();
       explorer.show(found.view);
     } catch (error) {
       explorer.tell(error);

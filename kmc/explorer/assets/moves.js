@@ -20,7 +20,8 @@
     const head = kmc.html("div", { class: "moves-head" }, kmc.html("h2", {}, "What can happen next"), shown.moves.length > 6 && filterBox(view));
     // The box is made anew with the cards: the focus and the place in its text stay.
     const written = element.contains(document.activeElement) && document.activeElement.matches("input") ? document.activeElement.selectionStart : null;
-    element.replaceChildren(...[head, nothing(shown, moves), ...groups, ...failing(shown), disabled(shown)].filter(Boolean));
+    const unshown = shown.unshown > 0 && kmc.html("p", { class: "empty" }, `${kmc.plural(shown.unshown, "step")} more ${shown.unshown === 1 ? "is" : "are"} not listed.`);
+    element.replaceChildren(...[head, nothing(shown, moves), ...groups, unshown, ...failing(shown), disabled(shown)].filter(Boolean));
     if (written !== null) {
       const box = element.querySelector("input");
       box?.focus();
@@ -109,7 +110,7 @@
   const disabledGroups = (found) => {
     const titles = [...new Set(found.map((one) => one.action))];
     return titles.length === 0 ? [kmc.html("p", { class: "empty" }, "Everything can happen.")] : titles.map((title) => {
-      const own = Map.groupBy(found.filter((one) => one.action === title), (one) => JSON.stringify([one.sentence, one.guard]));
+      const own = Map.groupBy(found.filter((one) => one.action === title), (one) => JSON.stringify([one.sentence, one.guard, one.place]));
       return kmc.html("section", {}, kmc.html("h3", {}, title), kmc.html("ul", {}, [...own.values()].map(obstacle)));
     });
   };
@@ -118,6 +119,6 @@
     const [first] = alike;
     const names = alike.map((one) => (one.message === null ? one.arguments.join(", ") : kmc.arrows(one.message))).filter(Boolean);
     return kmc.html("li", {}, names.length > 0 && kmc.html("b", {}, `${names.join("; ")}: `), first.sentence,
-      first.guard && kmc.html("span", { class: "guard" }, kmc.html("code", {}, first.guard), ` is ${first.holds}`, kmc.html("span", { class: "place" }, ` ${first.place}`)));
+      first.place && kmc.html("span", { class: "guard" }, first.guard && [kmc.html("code", {}, first.guard), ` is ${first.value}`], kmc.html("span", { class: "place" }, ` ${first.place}`)));
   };
 }

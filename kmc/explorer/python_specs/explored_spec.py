@@ -38,7 +38,7 @@ _CONDITIONS = {
     "action": action_enabled,
     "expression": expression_true,
 }
-_WORDS = ExpressionWords("an expression over the state st", "len(st.messages)", "len(st.messages) > 2")
+_WORDS = ExpressionWords("an expression over the state st", "len(st.messages)", ("false", "true"))
 
 
 @dataclass(frozen=True, slots=True)

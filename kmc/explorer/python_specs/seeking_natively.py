@@ -21,15 +21,13 @@ from kmc.explorer.explored_model import ExploredModel
 from kmc.explorer.judging import is_outside
 from kmc.explorer.python_specs.moves import moves_of
 from kmc.explorer.search_terms import SeekEnd, SeekLimits, SeekProgress, SeekResult, TakenStep, WaitedFor
-from kmc.explorer.seeking import Seeker
+from kmc.explorer.seeking import INTERPRETED_STATES_MAX, Seeker
 from kmc.frontend.model import Model
 from kmc.lang.records import State
 from kmc.result import Bound, Counters, Limits, Result, TraceStep, Verdict
 
 NEAR_STATES = 500
 """The number of states that the interpreter expands before anything is compiled: those of two or three seconds."""
-INTERPRETED_STATES_MAX = 100_000
-"""The greatest number of states that the interpreter expands, each of them some kilobytes."""
 
 
 def shortest_way(

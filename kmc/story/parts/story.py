@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from kmc.lang.tla import Tla
+from kmc.story.parts.notation import Notation
 from kmc.trace.untyped_trace import GIVEN
 
 
@@ -183,7 +184,8 @@ class Story:
     `variables` are in the order of display; those in `networks` hold messages that can be received, those in `archives`
     messages that were. A lane's records are the variables in `of_lane`, functions of the lane. `spec_word` names the
     spec on a command line (`./reg`), empty without it; `commands` lead here again, if a command did. `watched` are
-    variables that are not of the spec: expressions that a person watches.
+    variables that are not of the spec: expressions that a person watches. `notation` is that of values in
+    texts.
     """
 
     about: Mapping[str, str]
@@ -201,6 +203,7 @@ class Story:
     spec_word: str = ""
     commands: tuple[str, ...] = ()
     watched: tuple[str, ...] = ()
+    notation: Notation = Notation.WORDS
 
     def messages_removed(self, step: StoryStep) -> tuple[SentMessage, ...]:
         """The messages that a step removes from a network, delivered or not; not those that it is known to lose."""

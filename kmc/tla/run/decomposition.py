@@ -34,17 +34,21 @@ _ACTIONS_MAX = 100_000
 
 @dataclass(frozen=True, slots=True)
 class ModuleAction:
-    """An action: its definition, its name with arguments, and what enumerates it on a copy of `frame`."""
+    """An action: its definition, its name with arguments, and what enumerates it on a copy of `frame`.
+
+    That enumerates the formula `node` in `scope`.
+    """
 
     definition: OperatorDefinition | None
     label: str
     act: Act
     frame: Frame
-    layout: FrameLayout
+    node: Expression
+    scope: RunScope
 
     def new_frame(self) -> Frame:
         """Return a frame to enumerate the action on."""
-        missing = self.layout.size - len(self.frame)
+        missing = self.scope.layout.size - len(self.frame)
         return self.frame + [None] * missing if missing > 0 else self.frame[:]
 
 
@@ -91,7 +95,7 @@ class _Divider:
         if key not in self._acts:
             self._kept += [place.node, place.scope]
             self._acts[key] = self._compiler.act(place.node, place.scope)
-        return ModuleAction(place.definition, place.label, self._acts[key], place.frame, place.scope.layout)
+        return ModuleAction(place.definition, place.label, self._acts[key], place.frame, place.node, place.scope)
 
     def _let(self, place: _Place, node: LetExpr, body: Expression) -> Iterator[ModuleAction]:
         inner, fill = let(self._compiler, node, place.scope, in_action=True)

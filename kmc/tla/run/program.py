@@ -8,7 +8,8 @@ place for what fails while it runs.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
@@ -17,6 +18,7 @@ from kmc.tla.resolved.model import Assumption, ResolvedModel
 from kmc.tla.resolved.nodes import ApplyExpr, ConjunctionExpr, Expression, OperatorDefinition
 from kmc.tla.run.compiler import Compiler
 from kmc.tla.run.decomposition import ModuleAction, actions_of, names_of
+from kmc.tla.run.failed_conjuncts import FailedConjunct, Probe, Prober, assigning_frame
 from kmc.tla.run.frames import NEXT, STATE, UNASSIGNED, Frame, PartialState, Test
 from kmc.tla.run.lazy import stored_value
 from kmc.tla.run.refusals import refuse_unsupported
@@ -31,6 +33,10 @@ State: TypeAlias = tuple[Value, ...]
 Poll: TypeAlias = Callable[[], None]
 _RECURSION_LIMIT = 400_000
 Result = TypeVar("Result")
+
+
+class _Enough(Exception):
+    """The end of an enumeration that has found as many states as were wanted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +63,15 @@ class ModuleProgram:
         self.warnings = self._compiler.warnings
         self._tests: dict[int, tuple[Test, FrameLayout, object]] = {}
         self._codes: dict[int, tuple[Callable[[Frame], Any], FrameLayout, object]] = {}
-        self._actions: tuple[ModuleAction, ...] = ()
+        self.actions: tuple[ModuleAction, ...] = ()
         if model.behaviour is not None and model.behaviour.next is not None:
-            self._actions = self._guarded(lambda: actions_of(self._compiler, next_of(model), self._size))
-        self.action_names = names_of(self._actions)
+            self.actions = self._guarded(lambda: actions_of(self._compiler, next_of(model), self._size))
+        self.action_names = names_of(self.actions)
         self._group: SymmetryGroup | None = None
+        self._action_probes = Prober(self._compiler, of_actions=True)
+        self._formula_probes = Prober(self._compiler, of_actions=False)
+        self._probes: dict[tuple[int, int], Probe] = {}
+        self._formulas: dict[int, tuple[Probe, FrameLayout, Expression]] = {}
 
     # Behaviours
 
@@ -72,14 +82,17 @@ class ModuleProgram:
                 return assumption
         return None
 
-    def initial_states(self, poll: Poll | None = None) -> Iterator[State]:
-        """Enumerate the initial states with TLC's multiplicity; `poll` is called now and then, and may raise."""
+    def initial_states(self, poll: Poll | None = None, most: int | None = None) -> Iterator[State]:
+        """Enumerate the initial states with TLC's multiplicity; `poll` is called now and then, and may raise.
+
+        `most` ends the enumeration after so many.
+        """
         behaviour = self.model.behaviour
         if behaviour is None or not behaviour.initial:
             return iter(())
-        return iter(self._guarded(lambda: self._enumerated_initially(behaviour.initial, poll)))
+        return iter(self._guarded(lambda: self._enumerated_initially(behaviour.initial, poll, most)))
 
-    def _enumerated_initially(self, parts: tuple[Expression, ...], poll: Poll | None) -> list[State]:
+    def _enumerated_initially(self, parts: tuple[Expression, ...], poll: Poll | None, most: int | None) -> list[State]:
         scope = RunScope(FrameLayout(), Mode(primed=True))
         node = parts[0] if len(parts) == 1 else ConjunctionExpr(place=parts[0].place, items=parts)
         run = self._compiler.act(node, scope)
@@ -87,11 +100,14 @@ class ModuleProgram:
 
         def emit(state: PartialState) -> None:
             found.append(self._complete(state, "the initial predicate", node.place))
+            if len(found) == most:
+                raise _Enough
 
         partial = PartialState(self._size, emit, poll=poll)
         frame: Frame = [self._no_state, partial]
         frame += [None] * (scope.layout.size - len(frame))
-        run(frame, None)
+        with suppress(_Enough):
+            run(frame, None)
         return found
 
     def _complete(self, partial: PartialState, where: str, place: Span) -> State:
@@ -103,9 +119,13 @@ class ModuleProgram:
 
     def successors(self, state: State, poll: Poll | None = None) -> Iterator[ModuleStep]:
         """Enumerate the successors of a state with TLC's multiplicity; `poll` is called now and then, and may raise."""
-        return iter(self._guarded(lambda: self._steps(state, poll)))
+        return iter(self._guarded(lambda: self._steps(self.actions, state, poll)))
 
-    def _steps(self, state: State, poll: Poll | None) -> list[ModuleStep]:
+    def steps_of(self, action: ModuleAction, state: State, poll: Poll | None = None) -> list[ModuleStep]:
+        """Return the successors of a state by one action, as `successors`."""
+        return self._guarded(lambda: self._steps((action,), state, poll))
+
+    def _steps(self, actions: Iterable[ModuleAction], state: State, poll: Poll | None) -> list[ModuleStep]:
         found: list[ModuleStep] = []
         label, definition = "", None
 
@@ -116,7 +136,7 @@ class ModuleProgram:
 
         # Each action leaves the partial state as it found it.
         partial = PartialState(self._size, emit, poll=poll)
-        for action in self._actions:
+        for action in actions:
             partial.ticks -= 1
             if not partial.ticks:
                 partial.poll_now()
@@ -156,6 +176,42 @@ class ModuleProgram:
         frame: Frame = [state, successor]
         frame += [None] * (layout.size - len(frame))
         return self._guarded(lambda: test(frame))
+
+    # Explanations
+
+    def obstacle(self, action: ModuleAction, state: State) -> FailedConjunct | None:
+        """Return the conjunct at which an action ends that has no step in a state, on the way that comes furthest.
+
+        None if that cannot be told. Explanations share counters: one is made at a time.
+        """
+        key = (id(action.node), id(action.scope))
+
+        def explain() -> FailedConjunct | None:
+            if key not in self._probes:
+                self._probes[key] = self._action_probes.probe(action.node, action.scope)
+            frame = assigning_frame(action.frame, action.scope, state)
+            return self._action_probes.first_failed(self._probes[key], frame)
+
+        return self._guarded(explain)
+
+    def refutation(self, formula: Expression, state: State, successor: State | None = None) -> FailedConjunct | None:
+        """Return the conjunct at which a formula that is false of a state, or of a step, ends; None as `obstacle`."""
+
+        def explain() -> FailedConjunct | None:
+            known = self._formulas.get(id(formula))
+            if known is None:
+                scope = RunScope(FrameLayout())
+                known = self._formulas[id(formula)] = (
+                    self._formula_probes.probe(formula, scope),
+                    scope.layout,
+                    formula,
+                )
+            probe, layout, _ = known
+            frame: Frame = [state, successor or self._no_state]
+            frame += [None] * (layout.size - len(frame))
+            return self._formula_probes.first_failed(probe, frame)
+
+        return self._guarded(explain)
 
     # Values
 

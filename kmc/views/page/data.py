@@ -12,8 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from typing import Any, TypeAlias, assert_never
 
-from kmc.lang.tla import Tla, TlaMap, TlaRecord, TlaSeq, TlaSet
+from kmc.lang.tla import Tla, TlaMap, TlaRecord, TlaSeq, TlaSet, TlaText, quoted
 from kmc.story.parts.lanes import at_lane, in_column
+from kmc.story.parts.notation import Notation
 from kmc.story.parts.story import Change, LaneColumn, SentMessage, Story, StoryStep
 
 Json: TypeAlias = "bool | int | str | list[Json] | dict[str, Json] | None"
@@ -24,10 +25,11 @@ _LIMIT_NAMES = frozenset({"highwatermark", "hwm", "commitindex"})
 
 def page_data(story: Story) -> dict[str, Any]:
     """The story for `window.kmc`: see `values.js` for how scripts read it."""
-    values = Values()
+    values = Values(story.notation)
     steps = [step_data(step, values) for step in story.steps]
     loop, committed = story.loop, committed_column(story)
     return {
+        "notation": story.notation.value,
         "about": dict(sorted(story.about.items())),
         "variables": list(story.variables),
         "lanes": list(story.lanes),
@@ -59,7 +61,8 @@ class Values:
     in turn); anything else is written as it is.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, notation: Notation = Notation.WORDS) -> None:
+        self._notation = notation
         self.listed: list[Json] = []
         self._known: dict[tuple[object, ...], int] = {}
         self._seen: dict[int, tuple[Tla, int]] = {}
@@ -74,6 +77,8 @@ class Values:
 
     def _index(self, tree: Tla) -> int:
         match tree:
+            case TlaText() if self._notation is Notation.TLA:
+                return self._of(("text", tree), quoted(tree))
             case bool() | int() | str():
                 return self._of((type(tree).__name__, tree), tree)
             case TlaSet(elements):

@@ -46,7 +46,7 @@ kmc.themeButton = (button) => {
 kmc.plural = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 // Labels come with ASCII arrows, as a terminal shows them.
-kmc.arrows = (text) => text.replaceAll("->", "→");
+kmc.arrows = (text) => text.replaceAll(/(?<!\|)->/g, "→"); // not the |-> of TLA+
 
 // The parts between commas that stand in no brackets: a process may be a pair, {n1, n2}.
 kmc.clauses = (text) => {
@@ -200,7 +200,7 @@ kmc.Story = class {
     return index === undefined || lane === null ? index : this.atLane(index, lane);
   }
 
-  // A value as people read it: {epoch: 1}, [a, b], {n1, n2}, true.
+  // A value as people read it: {epoch: 1}, [a, b], {n1, n2}, true; or in TLA+: [epoch |-> 1], <<a, b>>, {n1, n2}, TRUE.
   words(index) {
     if (index === undefined) return "";
     if (!this.texts.has(index)) this.texts.set(index, this.namesOfMessages.get(index) ?? this.worded(index));
@@ -209,6 +209,7 @@ kmc.Story = class {
 
   worded(index) {
     const value = this.values[index];
+    if (this.notation === "tla") return this.inTla(index);
     if (!Array.isArray(value)) return value === NIL ? "none" : String(value);
     const [kind, ...parts] = value;
     switch (kind) {
@@ -220,6 +221,23 @@ kmc.Story = class {
         return `{${this.fields(index).map(([name, part]) => `${name}: ${this.words(part)}`).join(", ")}}`;
       default:
         return `{${this.entries(index).map(([key, part]) => `${key}: ${this.words(part)}`).join(", ") || ":"}}`;
+    }
+  }
+
+  // As TLC prints it; strings have their quotes already.
+  inTla(index) {
+    const value = this.values[index];
+    if (!Array.isArray(value)) return typeof value === "boolean" ? String(value).toUpperCase() : String(value);
+    const [kind, ...parts] = value;
+    switch (kind) {
+      case "set":
+        return `{${parts.map((part) => this.words(part)).join(", ")}}`;
+      case "seq":
+        return `<<${parts.map((part) => this.words(part)).join(", ")}>>`;
+      case "rec":
+        return `[${this.fields(index).map(([name, part]) => `${name} |-> ${this.words(part)}`).join(", ")}]`;
+      default:
+        return `(${this.entries(index).map(([key, part]) => `${key} :> ${this.words(part)}`).join(" @@ ")})`;
     }
   }
 
