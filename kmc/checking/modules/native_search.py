@@ -40,7 +40,7 @@ from kmc.invariants.kinds import KINDS, Role
 from kmc.memory_limit import refuse_low_limit
 from kmc.reference.diagnose import FailingState
 from kmc.result import Limits, PropertyVerdict, Result
-from kmc.tla.shapes.observation import ObservedExtent
+from kmc.tla.shapes.observation import ObservedExtent, Sample, sampled
 from kmc.tla.shapes.refusal import refusal
 from kmc.tla.translate.translator import model_place
 
@@ -84,6 +84,7 @@ class NativeModuleSearch:
     _began: float = field(default_factory=time.monotonic)
     _temporal: NativeTemporal = field(default_factory=NativeTemporal)
     _directory: RunDirectory | None = None
+    _sample: Sample | None = None
 
     def run(self) -> Result:
         """Explore until done, a violation, a limit or Ctrl-C; SpecError KMC812 for what cannot be translated."""
@@ -145,7 +146,9 @@ class NativeModuleSearch:
         return None if data is None else cache.unpacked(data, files_of(self.module.program))
 
     def _translated(self, cache: TranslationCache, widening: Widening) -> NativeTranslation:
-        return translate_for_native(self.module.program, cache, widening, EXTENT, self._temporal.atoms, self._poll)
+        if self._sample is None:
+            self._sample = sampled(self.module.program, EXTENT, self._poll)
+        return translate_for_native(self.module.program, cache, widening, self._sample, self._temporal.atoms)
 
     def _widened_until_it_fits(
         self, cache: TranslationCache, translation: NativeTranslation, widening: Widening

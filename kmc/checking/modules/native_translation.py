@@ -22,8 +22,8 @@ from typing import Any
 
 from kmc import __version__, tla
 from kmc.errors import Span, SpecError
-from kmc.tla.run.program import ModuleProgram, Poll, State
-from kmc.tla.shapes.observation import ObservedExtent, observe
+from kmc.tla.run.program import ModuleProgram, State
+from kmc.tla.shapes.observation import Sample, observe
 from kmc.tla.shapes.shape import Atom, RecordKey
 from kmc.tla.translate.decoding import Decoder
 from kmc.tla.translate.folder import TranslatedFolder
@@ -154,15 +154,14 @@ def translate_for_native(
     program: ModuleProgram,
     cache: TranslationCache,
     widening: Widening,
-    extent: ObservedExtent,
+    sample: Sample,
     temporal: TemporalAtoms = NO_ATOMS,
-    poll: Poll | None = None,
 ) -> NativeTranslation:
     """Translate a module and the atoms of its temporal properties, with types that fit the states of a widening.
 
-    SpecError KMC812 where that is not possible. `poll` is called now and then while states are observed, and may raise.
+    `sample` has the states that are observed first. SpecError KMC812 where a translation is not possible.
     """
-    observation = observe(program, used_names(program.model), extent, widening.states, poll)
+    observation = observe(sample, program, used_names(program.model), widening.states)
     refused = widening.refused
     unseen = "Bool" if refused is None else "Int(0, 1)"
     translated = translate_model(program.model, program, observation, widening.bits, temporal=temporal, unseen=unseen)

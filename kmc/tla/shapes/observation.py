@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Generator, Hashable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kmc.errors import EvaluationError
 from kmc.tla.run.program import ModuleProgram, Poll, State
@@ -33,6 +33,8 @@ from kmc.tla.shapes.shape import (
 from kmc.tla.values.kinds import FunctionValue, SymbolicSet, TlaBoolean, TlaModelValue, Value
 
 _WALK_LENGTH = 60
+_KEPT_MAX = 100_000
+"""The most successors that are kept while states are sampled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,31 +115,36 @@ class ObservedExtent:
     seed: int = 1
 
 
-def observe(
-    program: ModuleProgram,
-    uses: UsedNames,
-    extent: ObservedExtent,
-    others: Iterable[State] = (),
-    poll: Poll | None = None,
-) -> Observation:
-    """Observe the states of a model, and `others`; `poll` is called now and then, and may raise."""
-    observer = Observer(uses.fields)
-    shapes: list[Shape] = [NOTHING] * len(program.model.variables)
-    count, is_complete = 0, False
-    prefix = _prefix(program, extent.states_max, poll)
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """States of a model, and whether these are all."""
+
+    states: tuple[State, ...]
+    is_complete: bool
+
+
+def sampled(program: ModuleProgram, extent: ObservedExtent, poll: Poll | None = None) -> Sample:
+    """Return the states of a model that are observed; `poll` is called now and then, and may raise."""
+    steps = _Steps(program, poll)
+    states: list[State] = []
+    prefix = _prefix(steps, extent.states_max)
     try:
         while True:
-            _join_state(observer, shapes, next(prefix))
-            count += 1
+            states.append(next(prefix))
     except StopIteration as end:
         is_complete = bool(end.value)
     if not is_complete:
-        for state in _walks(program, extent, poll):
-            _join_state(observer, shapes, state)
-            count += 1
-    for state in others:
+        states.extend(_walks(steps, extent))
+    return Sample(tuple(states), is_complete)
+
+
+def observe(sample: Sample, program: ModuleProgram, uses: UsedNames, others: Iterable[State] = ()) -> Observation:
+    """Observe the states of a sample, and `others`."""
+    observer = Observer(uses.fields)
+    shapes: list[Shape] = [NOTHING] * len(program.model.variables)
+    for state in (*sample.states, *others):
         _join_state(observer, shapes, state)
-    return _settled_observation(observer.records, shapes, uses.functions, is_complete, count)
+    return _settled_observation(observer.records, shapes, uses.functions, sample)
 
 
 def _join_state(observer: Observer, shapes: list[Shape], state: State) -> None:
@@ -145,11 +152,55 @@ def _join_state(observer: Observer, shapes: list[Shape], state: State) -> None:
         shapes[index] = join(shapes[index], observer.shape_of(value))
 
 
-def _prefix(program: ModuleProgram, states_max: int, poll: Poll | None) -> Generator[State, None, bool]:
+@dataclass(slots=True)
+class _Steps:
+    """The successors of states, outside of the model too, and those inside; kept for walks that come by again."""
+
+    program: ModuleProgram
+    poll: Poll | None
+    _successors: dict[State, tuple[State, ...]] = field(default_factory=dict)
+    _inside: dict[State, tuple[State, ...]] = field(default_factory=dict)
+    _kept: int = 0
+
+    def successors(self, state: State) -> tuple[State, ...]:
+        """Return the successors of a state; none where its steps cannot be evaluated."""
+        known = self._successors.get(state)
+        if known is not None:
+            return known
+        if self.poll is not None:
+            self.poll()
+        try:
+            found = tuple(step.state for step in self.program.successors(state, self.poll))
+        except EvaluationError:
+            found = ()
+        self._kept += len(found)
+        if self._kept <= _KEPT_MAX:
+            self._successors[state] = found
+        return found
+
+    def others_inside(self, state: State) -> tuple[State, ...]:
+        """Return the successors of a state in the model without the state itself."""
+        known = self._inside.get(state)
+        if known is None:
+            others = (successor for successor in self.successors(state) if successor != state)
+            known = tuple(successor for successor in others if self.is_inside(successor))
+            if self._kept <= _KEPT_MAX:
+                self._inside[state] = known
+        return known
+
+    def is_inside(self, state: State) -> bool:
+        """Return whether a state is in the model; a check shows the error of one that cannot be judged."""
+        try:
+            return self.program.is_in_model(state)
+        except EvaluationError:
+            return False
+
+
+def _prefix(steps: _Steps, states_max: int) -> Generator[State, None, bool]:
     """Enumerate states breadth first, successors outside of the model too; the result is whether these were all."""
     known: set[Hashable] = set()
     queue: list[State] = []
-    for state in program.initial_states(poll):
+    for state in steps.program.initial_states(steps.poll):
         if state not in known:
             known.add(state)
             queue.append(state)
@@ -157,42 +208,24 @@ def _prefix(program: ModuleProgram, states_max: int, poll: Poll | None) -> Gener
         yield state
         if len(queue) > states_max:
             return False
-        if _is_inside(program, state):
-            for successor in _successors(program, state, poll):
+        if steps.is_inside(state):
+            for successor in steps.successors(state):
                 if successor not in known:
                     known.add(successor)
                     queue.append(successor)
     return True
 
 
-def _is_inside(program: ModuleProgram, state: State) -> bool:
-    """Return whether a state is in the model; a check shows the error of one that cannot be judged."""
-    try:
-        return program.is_in_model(state)
-    except EvaluationError:
-        return False
-
-
-def _successors(program: ModuleProgram, state: State, poll: Poll | None) -> list[State]:
-    if poll is not None:
-        poll()
-    try:
-        return [step.state for step in program.successors(state, poll)]
-    except EvaluationError:
-        return []
-
-
-def _walks(program: ModuleProgram, extent: ObservedExtent, poll: Poll | None) -> Iterator[State]:
+def _walks(steps: _Steps, extent: ObservedExtent) -> Iterator[State]:
     """Walk at random from initial states; each walk stays in the model and ends after 60 steps or without successor."""
     choice = random.Random(extent.seed)
-    initial = [state for _, state in zip(range(1000), program.initial_states(poll), strict=False)]
-    steps = 0
-    while steps < extent.steps_max and initial:
+    initial = [state for _, state in zip(range(1000), steps.program.initial_states(steps.poll), strict=False)]
+    taken = 0
+    while taken < extent.steps_max and initial:
         state = choice.choice(initial)
         for _ in range(_WALK_LENGTH):
-            successors = [successor for successor in _successors(program, state, poll) if successor != state]
-            inside = [successor for successor in successors if _is_inside(program, successor)]
-            steps += 1
+            inside = steps.others_inside(state)
+            taken += 1
             if not inside:
                 break
             state = choice.choice(inside)
@@ -200,13 +233,13 @@ def _walks(program: ModuleProgram, extent: ObservedExtent, poll: Poll | None) ->
 
 
 def _settled_observation(
-    records: RecordTable, shapes: list[Shape], functions: frozenset[int], is_complete: bool, count: int
+    records: RecordTable, shapes: list[Shape], functions: frozenset[int], sample: Sample
 ) -> Observation:
     table = RecordTable(records.names)
     for key, fields in records.fields.items():
         table.add(key, [settled(fields[name], table) for name in key.fields])
     variables = [settled(shape, table, is_function=index in functions) for index, shape in enumerate(shapes)]
-    return Observation(tuple(variables), table, is_complete, count)
+    return Observation(tuple(variables), table, sample.is_complete, len(sample.states))
 
 
 def settled(shape: Shape, records: RecordTable, *, in_set: bool = False, is_function: bool = False) -> Shape:

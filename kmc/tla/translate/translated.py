@@ -23,7 +23,7 @@ from kmc.tla.resolved.nodes import (
     VariableExpr,
 )
 from kmc.tla.run.program import ModuleProgram
-from kmc.tla.shapes.observation import Observation, ObservedExtent, UsedNames, observe
+from kmc.tla.shapes.observation import Observation, ObservedExtent, UsedNames, observe, sampled
 from kmc.tla.translate.decoding import Decoder, decoder_of
 from kmc.tla.translate.facts import children, definitions_of
 from kmc.tla.translate.folder import TranslatedFolder, folder_of
@@ -66,7 +66,7 @@ def translate_model(
     elements of collections that were always empty.
     """
     program = program or ModuleProgram(model)
-    observation = observation or observe(program, used_names(model), extent)
+    observation = observation or observe(sampled(program, extent), program, used_names(model))
     parts = translate_parts(model, program, observation, widening, temporal)
     parts.t.unseen = unseen
     text = laid_out(parts)
