@@ -62,7 +62,7 @@ class FactTable:
         """Return the facts of a definition's body, without its parameters."""
         known = self._of_definitions.get(definition)
         if known is None:
-            self._of_definitions[definition] = _NONE  # where it is recursive
+            self._of_definitions[definition] = _of_recursive(definition)  # what its own calls, or those of others, read
             body = self.of(definition.body) if definition.body is not None else _NONE
             known = ExpressionFacts(body.free - set(definition.parameters), body.reads_state, body.has_primes)
             self._of_definitions[definition] = known
@@ -92,6 +92,22 @@ class FactTable:
                 found = _union([found, *map(self.of_definition, node.definitions)])
                 bound.update(node.definitions)
         return ExpressionFacts(found.free - bound, found.reads_state, found.has_primes)
+
+
+def _of_recursive(definition: OperatorDefinition) -> ExpressionFacts:
+    """Return what the calls of a recursive definition read, through other definitions too; free names aside."""
+    reads_state = has_primes = False
+    known, waiting = {definition}, [definition] if definition.recursive else []
+    while waiting:
+        nodes: list[Argument] = [body] if (body := waiting.pop().body) is not None else []
+        while nodes:
+            node = nodes.pop()
+            reads_state |= isinstance(node, VariableExpr | OwnVariableExpr | EnabledExpr)
+            has_primes |= isinstance(node, PrimeExpr | UnchangedExpr | BoxActionExpr | AngleActionExpr)
+            nodes.extend(children(node))
+            waiting.extend(one for one in definitions_of(node) if one not in known)
+            known.update(definitions_of(node))
+    return ExpressionFacts(frozenset(), reads_state, has_primes)
 
 
 def _union(facts: list[ExpressionFacts]) -> ExpressionFacts:
