@@ -33,7 +33,7 @@ def check_module(
     configuration: str | Path | None = None,
     *,
     constants: Mapping[str, object] | None = None,
-    engine: str = "python",
+    engine: str | None = None,
     threads: int | None = None,
     max_depth: int | None = None,
     max_states: int | None = None,
@@ -47,9 +47,10 @@ def check_module(
 
     Without `configuration`, the `.cfg` file is the one of the module's name beside it. `constants` are values by name,
     as Python numbers, booleans and sets, or as text of TLA+. With `engine="native"`, the module is translated and
-    compiled, and searched on `threads` threads. The other arguments are those of `kmc.check`. Nothing is saved. Raises
-    KmcError for mistakes in the arguments, the module or the model, and KeyboardInterrupt after Ctrl-C; a violation is
-    part of the result.
+    compiled, and searched on `threads` threads; with `engine="python"`, it is interpreted. Without either, the
+    interpreter hands a large model over to the native engine, and goes on where that cannot take it. The other
+    arguments are those of `kmc.check`. Nothing is saved. Raises KmcError for mistakes in the arguments, the module or
+    the model, and KeyboardInterrupt after Ctrl-C; a violation is part of the result.
     """
     require_function(progress)
     request = ModuleRequest(
@@ -60,10 +61,11 @@ def check_module(
         deadlock,
         keep_going,
         naming=argument_name,
-        engine=engine_of(engine, threads),
+        engine=engine_of(engine or Engine.PYTHON.value, threads),
+        hands_over=engine is None,
         threads=threads,
     )
-    with ONE_NATIVE_CHECK if request.engine is Engine.NATIVE else nullcontext():
+    with nullcontext() if engine == Engine.PYTHON.value else ONE_NATIVE_CHECK:
         outcome = check_request(request, progress)
     if outcome.result.verdict is Verdict.INTERRUPTED:
         raise KeyboardInterrupt

@@ -108,6 +108,10 @@ class ValueSearch(ABC):
     def _level_made(self, level: range) -> None:
         """Watch a level that is whole; nothing may depend on it."""
 
+    def _level_begins(self) -> None:
+        """Do what is done before a level is expanded; an error ends the run."""
+        return
+
     @abstractmethod
     def _violation(self) -> Violation | None:
         """Return the least finding with a trace that has been replayed."""
@@ -163,6 +167,7 @@ class ValueSearch(ABC):
             if self._has_states_enough():
                 self._stopped = Bound.STATES
                 return
+            self._level_begins()
             storing = depth_limit is None or len(self.graph.levels) < depth_limit
             for index in level:
                 if self._expanded % _CLOCK_EVERY == 0 and self._out_of_resources():

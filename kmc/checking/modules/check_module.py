@@ -8,12 +8,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
 from kmc.checking.model_choice import ChosenModel
 from kmc.checking.modules.checked_module import CheckedModule, checked_module
 from kmc.checking.modules.figures import with_figures
+from kmc.checking.modules.handover import HandedOverSearch
 from kmc.checking.modules.module_counterexample import module_counterexample
 from kmc.checking.modules.module_search import ENGINE, ModuleSearch
 from kmc.checking.modules.module_trace_file import alias_warnings
@@ -37,7 +39,8 @@ class ModuleRequest:
     """The check of a module: a path, its `.cfg` file, values of constants, limits, and which results are accepted.
 
     `deadlock` overrides the `.cfg` file. `sets` are texts `NAME=VALUE`. Loading counts against the time of `limits`.
-    `threads`, `fingerprint_bits` and the `place` of its states are for the native engine.
+    `threads`, `fingerprint_bits` and the `place` of its states are for the native engine. With `hands_over`, it takes
+    over from the interpreter once a model turns out to be large.
     `start` is the first state for the interpreter, None for the initial states of the module, and `start_name` is how a
     person named it.
     """
@@ -52,6 +55,7 @@ class ModuleRequest:
     naming: OptionNaming = command_line_name
     began: float = field(default_factory=time.monotonic)
     engine: Engine = Engine.PYTHON
+    hands_over: bool = False
     threads: int | None = None
     fingerprint_bits: Literal[64, 128] = 64
     place: SearchPlace = field(default_factory=InMemory)
@@ -159,9 +163,16 @@ def search_module(request: ModuleRequest, module: CheckedModule, around: Surroun
         refuse_low_limit(limits.memory_bytes, 0)
     if limits.seconds is not None:
         limits = replace(limits, seconds=max(0.0, limits.seconds - (time.monotonic() - request.began)))
-    if request.engine is Engine.PYTHON:
-        going_on = request.keep_going
-        return ModuleSearch(module, limits, keep_going=going_on, start=request.start, progress=around.progress).run()
+    if request.engine is Engine.NATIVE:
+        return _searched_natively(request, module, limits, around)
+    going_on = request.keep_going
+    if request.hands_over and request.start is None:
+        native = partial(_searched_natively, request, module, around=around)
+        return HandedOverSearch(module, limits, native, keep_going=going_on, around=around).run()
+    return ModuleSearch(module, limits, keep_going=going_on, start=request.start, progress=around.progress).run()
+
+
+def _searched_natively(request: ModuleRequest, module: CheckedModule, limits: Limits, around: Surroundings) -> Result:
     # Imported here: the interpreter needs neither numpy nor the compiler, whose imports take a third of a second.
     from kmc.checking.modules.native_search import NativeModuleSearch, NativeOptions
 

@@ -20,14 +20,7 @@ from kmc.checking.result_text import verdict_lines
 from kmc.checking.selection import folder_hint, only_spec_in
 from kmc.checking.surroundings import Surroundings
 from kmc.cli.commands.check_all import AllOptions, all_options, check_all, chosen_models, take_all_options
-from kmc.cli.modules.module_argument import (
-    CHECK_OPTIONS,
-    NATIVE_OPTIONS,
-    engine_of,
-    is_module,
-    refuse_other_options,
-    saved_sets,
-)
+from kmc.cli.modules.module_argument import is_module, saved_sets, with_engine_of_module
 from kmc.cli.options.check_options import CheckOptions
 from kmc.cli.options.completion import MODEL_TYPE, SPEC_TYPE
 from kmc.cli.options.fingerprint_width import fingerprint_option
@@ -103,7 +96,7 @@ Exit status, as TLC's:
     default="native",
     show_default=True,
     help="native: compiled kernels, known states by fingerprint. python: the interpreter, some hundred times slower;"
-    " it is the default for TLA+ modules.",
+    " it begins the check of a TLA+ module, and hands a large model over.",
 )
 @click.option(
     "--threads", metavar="N", type=click.IntRange(1, 64), help="Threads of the native engine; default: all cores."
@@ -214,8 +207,7 @@ def check(context: click.Context, /, **given: Any) -> int:
             return _check_all(options, wishes)
         options = _with_meant_spec(options)
     if is_module(options.spec):
-        options = replace(options, engine=engine_of(context))
-        refuse_other_options(context, CHECK_OPTIONS if options.engine == Engine.PYTHON.value else NATIVE_OPTIONS)
+        options = with_engine_of_module(context, options)
     options = with_implied_options(options)
     refuse_unwritable(options.junit)
     if options.junit is not None:

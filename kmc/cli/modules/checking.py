@@ -6,6 +6,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kmc.checking.modules.check_module import ModuleRequest, check_loaded_module, load_module
 from kmc.checking.request import Acceptance, Engine
@@ -24,6 +25,9 @@ from kmc.cli.text.progress import Progress, StatusLine, compiling_shown
 from kmc.cli.text.progress_text import Scale
 from kmc.process import available_bytes, memory_bytes
 
+if TYPE_CHECKING:
+    from kmc.engine.files.run_directory import RunDirectory
+
 
 def check_module_as_asked(run: HeldRun) -> tuple[CheckReport, ResultFiles]:
     """Check the module that the command line names; the run is saved unless `--no-run-dir` is given."""
@@ -41,6 +45,7 @@ def check_module_as_asked(run: HeldRun) -> tuple[CheckReport, ResultFiles]:
         threads=options.threads,
         fingerprint_bits=128 if options.fingerprint_bits == "128" else 64,
         place=search_place(options),
+        hands_over=options.hands_over,
     )
     module = load_module(request)
     start, warnings = start_in_module(options.start, module)
@@ -54,15 +59,25 @@ def check_module_as_asked(run: HeldRun) -> tuple[CheckReport, ResultFiles]:
         if request.engine is Engine.NATIVE:
             run.directory = create_directory(folder.path, options)
     scale = Scale(None, options.memory or memory_bytes() + available_bytes(), options.max_depth, 0)
+
+    def open_directory() -> RunDirectory | None:
+        if options.hands_over and folder is not None and run.directory is None:
+            run.options = replace(options, engine=Engine.NATIVE.value)
+            run.directory = create_directory(folder.path, run.options)
+        return run.directory
+
+    may_compile = request.engine is Engine.NATIVE or request.hands_over
     with StatusLine(stderr(), quiet=options.quiet, began=program_start()) as line:
         around = Surroundings(
-            lambda: run.directory,
+            open_directory,
             options.save_every,
             progress=Progress(line, scale=scale),
             note=line.note,
         )
-        with compiling_shown(line) if request.engine is Engine.NATIVE else nullcontext():
+        with compiling_shown(line) if may_compile else nullcontext():
             outcome = check_loaded_module(request, module, around, warnings)
+    if outcome.result.engine != Engine.NATIVE.value:
+        run.discard_handed_over()
     run.discard_unsearched(outcome.result)
     trace_path = folder.path / ITF_NAME if folder is not None and outcome.example is not None else None
     if outcome.example is not None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
@@ -11,6 +13,9 @@ from click.core import ParameterSource
 from kmc.errors import CommandLineError
 from kmc.frontend.shipped import is_there
 from kmc.trace.untyped_trace import TLA, TraceFile
+
+if TYPE_CHECKING:
+    from kmc.cli.options.check_options import CheckOptions
 
 SUFFIX = ".tla"
 _SET = "\\* --set "
@@ -33,9 +38,9 @@ _SHARED = (
 _OF_SHARDS = frozenset(("shards", "processes", "spark", "exchange", "thin_rows", "spark_settings"))
 _OF_CHECK = ("max_depth", "max_states", "bounded_ok", "keep_going", "strict", "output", "junit", "levels")
 CHECK_OPTIONS = frozenset((*_SHARED, *_OF_CHECK, *_OF_SHARDS))
-NATIVE_OPTIONS = (
-    (CHECK_OPTIONS - {"start"}) | {"engine", "threads", "fingerprint_bits", "save_every", "resume"} | _OF_SHARDS
-)
+_OF_NATIVE = ("threads", "fingerprint_bits", "save_every")
+HANDOVER_OPTIONS = CHECK_OPTIONS | frozenset(_OF_NATIVE)
+NATIVE_OPTIONS = (CHECK_OPTIONS - {"start"}) | {"engine", "resume", *_OF_NATIVE} | _OF_SHARDS
 BENCH_OPTIONS = frozenset(("states", "runs", "out", "as_json", "quiet"))
 NATIVE_BENCH_OPTIONS = BENCH_OPTIONS | {"engine", "threads", "no_starts", "class_path", "tlc_seconds"}
 CONFORM_OPTIONS = frozenset(("limit", "as_json"))
@@ -77,14 +82,21 @@ def configuration_of(module: str, model: str | None) -> Path | None:
     return path
 
 
-def engine_of(context: click.Context) -> str:
-    """Return the engine that checks a module: the interpreter, unless an option names or needs the native one."""
+def with_engine_of_module(context: click.Context, options: CheckOptions) -> CheckOptions:
+    """Return the options with the engine that checks a module: the one that an option names or needs.
+
+    Else it is the interpreter, which hands a large model over. Raises CommandLineError KMC697 for an option that does
+    not apply.
+    """
 
     def is_given(option: str) -> bool:
         return context.get_parameter_source(option) is ParameterSource.COMMANDLINE
 
-    needs_native = any(map(is_given, ("resume", *_OF_SHARDS)))
-    return str(context.params["engine"]) if is_given("engine") or needs_native else _INTERPRETER
+    if is_given("engine") or any(map(is_given, ("resume", *_OF_SHARDS))):
+        refuse_other_options(context, CHECK_OPTIONS if options.engine == _INTERPRETER else NATIVE_OPTIONS)
+        return options
+    refuse_other_options(context, HANDOVER_OPTIONS)
+    return replace(options, engine=_INTERPRETER, hands_over=not is_given("start"))
 
 
 def refuse_other_options(context: click.Context, known: Collection[str]) -> None:

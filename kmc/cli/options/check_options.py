@@ -16,7 +16,10 @@ from kmc.result import Limits
 
 @dataclass(frozen=True, slots=True)
 class CheckOptions:
-    """The command line of `kmc check`; `words` are the words typed after `kmc`."""
+    """The command line of `kmc check`; `words` are the words typed after `kmc`.
+
+    `hands_over` is whether the interpreter of TLA+ hands a model that turns out to be large to the native engine.
+    """
 
     spec: str
     model: str | None
@@ -58,6 +61,7 @@ class CheckOptions:
     quiet: bool
     levels: bool | None
     words: tuple[str, ...]
+    hands_over: bool = False
 
     @property
     def limits(self) -> Limits:

@@ -187,6 +187,13 @@ class HeldRun:
         if result.is_unsearched:
             self._discard_unbegun()
 
+    def discard_handed_over(self) -> None:
+        """Leave nothing to resume of a search that was handed over to the native engine, and could not be."""
+        if self.directory is not None and not self.directory.resumed:
+            with suppress(SystemFault):
+                self.directory.discard()
+            self.directory = None
+
     def _discard_unbegun(self) -> bool:
         if self.directory is None or self.directory.resumed or self.directory.manifest.levels:
             return False

@@ -1,0 +1,88 @@
+"""The handover of a module from the interpreter of TLA+ to the native engine, once its model turns out to be large.
+
+A small model is checked before a compiler has begun; a large one is searched some hundred times as fast from its
+beginning again. Invariant: a handover costs no result. Where the native engine refuses the module, fails, or runs out
+of time before it has got as far, the interpreter goes on where it was.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from kmc.checking.modules.checked_module import CheckedModule
+from kmc.checking.modules.module_search import ModuleSearch
+from kmc.checking.surroundings import Surroundings
+from kmc.errors import KmcError, SpecError
+from kmc.result import Bound, Limits, Result
+from kmc.unexplained import Unexplained, try_explaining
+
+HANDOVER_STATES = 10_000
+"""The number of distinct states at which a level is the last one of the interpreter: it takes a second or a few."""
+
+_OUT_OF_RESOURCES = (Bound.TIME, Bound.MEMORY)
+
+NativeCheck = Callable[[Limits], Result]
+"""Searches the module on the native engine within limits; KmcError where it cannot."""
+
+
+class _TakenOver(Exception):
+    """The result of the native engine, which ends the search of the interpreter."""
+
+    def __init__(self, result: Result) -> None:
+        super().__init__()
+        self.result = result
+
+
+class HandedOverSearch(ModuleSearch):
+    """One run over a module that the native engine takes over before a level is expanded, if it can."""
+
+    def __init__(
+        self,
+        module: CheckedModule,
+        limits: Limits,
+        native: NativeCheck,
+        *,
+        keep_going: bool,
+        around: Surroundings,
+    ) -> None:
+        super().__init__(module, limits, keep_going=keep_going, progress=around.progress)
+        self._native: NativeCheck | None = native
+        self._note = around.note
+
+    def run(self) -> Result:
+        """Explore as `ModuleSearch` does, or return the result of the native engine."""
+        try:
+            return super().run()
+        except _TakenOver as taken:
+            return taken.result
+
+    def _level_begins(self) -> None:
+        if self._native is None or len(self.graph.states) < HANDOVER_STATES:
+            return
+        native, self._native = self._native, None
+        count = len(self.graph.states)
+        self._note(
+            f"{count:,} states: the native engine begins again, compiled. --engine python keeps the interpreter."
+        )
+        seconds = self._limits.seconds
+        left = None if seconds is None else max(0.0, seconds - (time.monotonic() - self._began))
+        result = self._searched(native, replace(self._limits, seconds=left))
+        if result is not None and (result.bound not in _OUT_OF_RESOURCES or result.counters.distinct >= count):
+            raise _TakenOver(result)
+
+    def _searched(self, native: NativeCheck, limits: Limits) -> Result | None:
+        """Return the result of the native engine; None, with a note that says why, where it has none."""
+        try:
+            result = try_explaining(lambda: native(limits), passing=(KmcError,))
+        except KmcError as error:
+            place = f" ({Path(error.span.path).name}:{error.span.line})" if error.span is not None else ""
+            why = error.message if isinstance(error, SpecError) else f"the native engine fails: {error}"
+            self._note(f"The interpreter goes on: {why}{place}.")
+            return None
+        if isinstance(result, Unexplained):
+            self._note(f"The interpreter goes on. {result.sentence('The native engine')}")
+            return None
+        return result
