@@ -138,7 +138,9 @@ def _least_number(t: Translation, node: ChooseExpr, scope: TranslationScope) -> 
 
 def _constant_set(t: Translation, domain: Expression, scope: TranslationScope) -> frozenset[Value] | None:
     """Return a constant set, unless it is one of numbers, which has a least element without a list."""
-    value = t.constant(*head(domain, scope))
+    value: Value | None = t.constant(*head(domain, scope))
+    if value is None:
+        value = t.listed(domain, scope)  # a product, which is not listed anywhere else
     if not isinstance(value, frozenset) or (value and all(type(item) is int for item in value)):
         return None
     return value

@@ -31,6 +31,7 @@ from kmc.tla.shapes.shape import (
     BOOLEAN,
     NOTHING,
     NUMBER,
+    AtomShape,
     MapShape,
     NumberShape,
     RecordKey,
@@ -255,6 +256,9 @@ def _function(
         clauses.extend(chosen.clauses)
         pairs.append((t.literal(key, key_want), _code_of(t, chosen.entry, node.place)))
     values = join_all(value.shape for _, value in pairs)
+    for atoms in alternatives_of(values):
+        classes = t.names.classes(atoms) if isinstance(atoms, AtomShape) else []
+        t.mixed.update(classes if len(classes) > 1 else [])
     if as_sequence is not None and as_map is None and keys == frozenset(range(1, len(keys) + 1)):
         source = ", ".join(value.source for _, value in pairs)
         code = TypedSource(f"[{source}]", SequenceShape(values, len(keys), len(keys)))

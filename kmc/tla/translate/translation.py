@@ -123,6 +123,8 @@ class Translation:
     """The places of CHOOSEs whose solutions must have one value, by their code: compiled code may stop there."""
     sequences: set[PlainShape] = field(default_factory=set)
     """The shapes of functions on 1..n that a pass met below a word of sequences, such as Append."""
+    mixed: set[str] = field(default_factory=set)
+    """The types of atoms that are values of functions together with atoms of other types, in no state."""
     unseen: str = "Bool"
     """The annotation of the elements of collections that were always empty."""
     has_unseen: bool = False

@@ -145,9 +145,9 @@ def _fill_unseen(records: RecordTable) -> None:
 
 
 def _mixed_groups(t: Translation) -> frozenset[str]:
-    """Return the types of atoms that are elements or keys together with atoms of another type: one word holds both."""
+    """Return the types of atoms that are elements, keys or values together with others: one word holds both."""
     shapes = [*t.shapes, *(shape for fields in t.records.fields.values() for shape in fields.values())]
-    found = [name for shape in shapes for name in mixed_classes(t.names, shape)]
+    found = {*t.mixed, *(name for shape in shapes for name in mixed_classes(t.names, shape))}
     return frozenset(group.name for group in t.names.groups if group.name in found and not group.is_symmetric)
 
 

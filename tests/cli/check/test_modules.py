@@ -170,7 +170,9 @@ def test_a_false_assumption_ends_the_check(tmp_path: Path) -> None:
     assert "KMC351" in found.stderr
 
 
-@pytest.mark.parametrize("option", [("--keep-states",), ("--threads", "2", "--engine", "python"), ("--storage", "s3://a/b")])
+@pytest.mark.parametrize(
+    "option", [("--keep-states",), ("--threads", "2", "--engine", "python"), ("--storage", "s3://a/b")]
+)
 def test_what_does_not_apply_to_a_module_is_refused(option: tuple[str, ...]) -> None:
     found = kmc("check", str(DATA / "Pool.tla"), *option)
     assert (found.exit_code, found.stdout) == (2, "")
