@@ -27,6 +27,7 @@ CONSTANTS Node, none
 VARIABLES msgs, note, pair
 vars == <<msgs, note, pair>>
 Init == msgs = {} /\\ note = [n \\in Node |-> "say \\"hi\\""] /\\ pair = [of |-> none, ones |-> {<<1, TRUE>>}]
+\\* --------
 \\* A node sends a number to another node.
 Send(n, k) ==
     /\\ Cardinality(msgs) < 2  \\* at most two
@@ -123,7 +124,7 @@ def test_an_action_is_stopped_by_its_first_false_conjunct_with_the_values_in_it(
 def test_a_choice_says_what_it_chose_and_that_there_is_nothing_to_choose(tmp_path: Path) -> None:
     session = session_of_module(module_of(tmp_path, POST, MODEL))
     assert stopped(session)["Receive()"]["sentence"] == "msgs is empty"
-    assert stopped(session)["Receive()"]["place"] == "Post.tla:13"
+    assert stopped(session)["Receive()"]["place"] == "Post.tla:14"
     take(session, "Send(a, 1)")
     one = stopped(session)["Receive()"]
     assert one["guard"] == "m.value > 1"
@@ -191,7 +192,7 @@ def test_values_names_and_comments_are_those_of_the_module(tmp_path: Path) -> No
     assert (frame["spec"], frame["model"], frame["actions"]) == ("Post", "Post", ["Send", "Receive"])
     assert frame["expressions"]["kind"] == "an expression of TLA+"
     (move,) = [move for move in view(session)["moves"] if move["label"] == "Send(a, 3)"]
-    assert (move["doc"], move["place_of_action"]) == ("A node sends a number to another node.", "Post.tla:8")
+    assert (move["doc"], move["place_of_action"]) == ("A node sends a number to another node.", "Post.tla:9")
     shown = take(session, "Send(a, 3)")
     assert [(message["source"], message["dest"], message["kind"]) for message in shown["story"]["messages"]] == [
         ("a", "b", "num")
@@ -227,7 +228,7 @@ def test_verdicts_of_a_state_and_of_the_step_to_it_with_the_reason(tmp_path: Pat
     assert "StartsSmall (initial)" not in shown
     assert shown["Grows"]["outcome"] == "holds"
     why = shown["Small"]["why"]
-    assert why["sentence"] == "p[1] < 3 is FALSE (Post.tla:21)."
+    assert why["sentence"] == "p[1] < 3 is FALSE (Post.tla:22)."
     assert why["pairs"] == [["p", "<<3, FALSE>>"], ["p[1]", "3"]]
 
 
@@ -237,7 +238,7 @@ def test_an_action_that_fails_is_shown_with_its_error_and_the_others_stay(tmp_pa
     assert len(shown["moves"]) == 4
     (failing,) = shown["failing"]
     assert failing["label"] == "Fail"
-    assert failing["error"]["place"].endswith("Post.tla:18")
+    assert failing["error"]["place"].endswith("Post.tla:19")
     assert "Fail()" not in stopped(session)
 
 
@@ -292,6 +293,19 @@ def test_thousands_of_initial_states_and_hundreds_of_steps_are_shown_in_parts(tm
     still = session_of_module(module_of(tmp_path, text, "INIT Init\nNEXT Next\n"))
     (only,) = view(still)["moves"]
     assert only["stutters"]
+
+
+def test_steps_that_take_too_long_are_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = MANY.replace("Next == ", "Long == ").replace("1..600", "1..6000")
+    text = text.replace("x\n====\n", "x\nNext == x' = 1 \\/ Long\n====\n")
+    session = session_of_module(module_of(tmp_path, text, "INIT Init\nNEXT Next\n"))
+    monkeypatch.setattr("kmc.explorer.modules.explored_module.STEPS_SECONDS_MAX", -1.0)
+    shown = view(session)
+    assert [move["label"] for move in shown["moves"]] == ["Next", "Long"]
+    assert [(one["label"], one["error"]["code"]) for one in shown["failing"]] == [("Long", "KMC676")]
+    monkeypatch.setattr("kmc.explorer.modules.explored_module.INITIAL_SECONDS_MAX", -1.0)
+    with pytest.raises(KmcError, match="KMC676"):
+        list(session.explored.initial_states())
 
 
 def test_expressions_of_tla_are_watched_and_a_wrong_one_is_answered(tmp_path: Path) -> None:

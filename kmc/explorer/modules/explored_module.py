@@ -6,6 +6,7 @@ which run in threads of their own, take turns.
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -16,7 +17,7 @@ from kmc.checking.modules.checked_module import CheckedModule
 from kmc.checking.modules.module_trace import action_of, trace_step_of
 from kmc.checking.modules.module_trace_file import file_step, variables_of
 from kmc.checking.modules.value_order import value_key
-from kmc.errors import KmcError
+from kmc.errors import EvaluationError, KmcError
 from kmc.explorer.commands import one_of
 from kmc.explorer.explored_model import ExpressionWords, FailureReason, Move, MovesOfState
 from kmc.explorer.judging import JudgedProperty, is_inside, judged
@@ -37,7 +38,7 @@ from kmc.result import Trace
 from kmc.story.explain.obstacles import Obstacle
 from kmc.tla.resolved.property_parts import PartKind, property_parts
 from kmc.tla.run.decomposition import ModuleAction
-from kmc.tla.run.program import ModuleStep, State
+from kmc.tla.run.program import ModuleStep, Poll, State
 from kmc.tla.values.kinds import TRUE
 from kmc.tla.values.texts import text_of
 from kmc.trace.untyped_trace import GIVEN, TLA, TraceFile
@@ -50,6 +51,23 @@ _CONDITIONS = {
     "action": action_enabled,
     "expression": expression_true,
 }
+
+
+STEPS_SECONDS_MAX = 60.0
+"""The most seconds for the steps of one action in a state."""
+INITIAL_SECONDS_MAX = 300.0
+
+
+def _limit(seconds: float, what: str) -> Poll:
+    """Return a poll that raises EvaluationError KMC676 once the enumeration of `what` has taken so many seconds."""
+    until = time.monotonic() + seconds
+
+    def poll() -> None:
+        if time.monotonic() > until:
+            message = f"the enumeration of {what} has not ended after {seconds:g} seconds"
+            raise EvaluationError("KMC676", message, help="give the constants smaller values")
+
+    return poll
 
 
 class ExploredModule:
@@ -71,8 +89,9 @@ class ExploredModule:
 
         A module that has very many gives the first that are found.
         """
+        poll = _limit(INITIAL_SECONDS_MAX, "the initial predicate")
         with self.lock:
-            states = sorted(set(self.module.initial_states(most=INITIAL_STATES_MAX)), key=value_key)
+            states = sorted(set(self.module.initial_states(poll, INITIAL_STATES_MAX)), key=value_key)
         yield from states
 
     def is_initial(self, state: State) -> bool:
@@ -96,7 +115,7 @@ class ExploredModule:
                 steps: list[ModuleStep] = []
                 for action in actions:
                     try:
-                        found = self.module.program.steps_of(action, state)
+                        found = self.module.program.steps_of(action, state, _limit(STEPS_SECONDS_MAX, action.label))
                     except KmcError as error:
                         failing.append((action.label, error))
                         continue
@@ -126,7 +145,7 @@ class ExploredModule:
     def _obstacle(self, action: ModuleAction, state: State) -> Obstacle | None:
         program = self.module.program
         try:
-            if program.steps_of(action, state):
+            if program.steps_of(action, state, _limit(STEPS_SECONDS_MAX, action.label)):
                 return None
             failed = program.obstacle(action, state)
         except KmcError:  # nothing stops it; the page shows the error

@@ -5,6 +5,7 @@ A module does not say which of its values are processes and messages, so they ar
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import replace
@@ -21,6 +22,9 @@ from kmc.story.parts.story import SentMessage, Story, StoryLoop, StoryStep, firs
 from kmc.tla.run.program import ModuleProgram, State
 from kmc.tla.values.texts import tree_of
 from kmc.trace.untyped_trace import FileStep
+
+_RULER = re.compile(r"[-=*~#_]{3,}")
+"""A line that is drawn in a comment."""
 
 
 class ModuleTeller:
@@ -54,7 +58,7 @@ class ModuleTeller:
         told = self._teller.step(number, file_step(step, self._variables(step.state), action), old)
         if step.action is None:
             return first_step(told, {})
-        doc = "" if action is None else first_sentence(action.comment)
+        doc = "" if action is None else " ".join(_RULER.sub(" ", first_sentence(action.comment)).split())
         place = "" if action is None else shown_place(action.place)
         return replace(told, label=step.label, doc=doc, place=place)
 
