@@ -36,6 +36,27 @@ def identity(tree: Tla) -> Hashable:
             assert_never(tree)
 
 
+def depth_of(tree: Tla) -> int:
+    """How deeply a value is nested: 1 for a number, 2 for a set of numbers."""
+    depth, level = 0, [tree]
+    while level:
+        depth += 1
+        level = [part for one in level for part in _parts(one)]
+    return depth
+
+
+def _parts(tree: Tla) -> tuple[Tla, ...]:
+    match tree:
+        case TlaSet(elements) | TlaSeq(elements):
+            return elements
+        case TlaRecord(fields):
+            return tuple(value for _, value in fields)
+        case TlaMap(pairs):
+            return tuple(part for pair in pairs for part in pair)
+        case _:
+            return ()
+
+
 def as_sequence(pairs: Sequence[tuple[Tla, Tla]]) -> tuple[Tla, ...] | None:
     """The elements of a function with these pairs, as a sequence; None when its domain is not 1..n."""
     by_offset = {key: value for key, value in pairs if isinstance(key, int) and not isinstance(key, bool)}

@@ -323,6 +323,21 @@ def test_expressions_of_tla_are_watched_and_a_wrong_one_is_answered(tmp_path: Pa
     assert len(view(session)["story"]["watched"]) == 3
 
 
+def test_a_value_that_is_too_large_or_too_deep_does_not_end_the_walk(tmp_path: Path) -> None:
+    session = session_of_module(module_of(tmp_path, POST, MODEL))
+    do(session, "show", expression="1..999999999")
+    do(session, "show", expression="SUBSET (1..60)")
+    story = view(session)["story"]
+    assert [story["values"][story["steps"][0]["state"][name]] for name in story["watched"]] == [
+        "1..999999999",
+        "SUBSET 1..60",
+    ]
+    for depth in (80, 390):
+        with pytest.raises(CommandLineError, match="nested too deeply"):
+            do(session, "show", expression="{" * depth + "}" * depth)
+    assert view(session)["moves"]
+
+
 @pytest.mark.parametrize(
     ("wanted", "steps"),
     [

@@ -17,9 +17,12 @@ from kmc.tla.names.loading import parse_expression
 from kmc.tla.resolved.levels import STATE, level_of
 from kmc.tla.resolved.nodes import Expression
 from kmc.tla.run.program import ModuleProgram, State
-from kmc.tla.values.kinds import FALSE, TRUE
+from kmc.tla.syntax.cursor import room_for_nesting
+from kmc.tla.values.kinds import FALSE, TRUE, SymbolicSet
 from kmc.tla.values.texts import text_of, tree_of
+from kmc.trace.trees import depth_of
 
+_DEPTH_MAX = 60
 _ADVICE = "write a formula of TLA+ about one state, such as x > 2"
 
 
@@ -35,19 +38,33 @@ class ModuleExpression:
     def value(self, state: Any) -> Any:
         """Return its value in a state; KmcError where it has none."""
         with self.lock:
-            return self.program.evaluate(self.expression, state)
+            return self.program.described(self.expression, state)
 
     def shown_in(self, state: Any) -> Tla:
-        """Return its value in a state as a tree; KmcError where it has none."""
-        return tree_of(self.value(state))
+        """Return its value in a state as a tree; KmcError where it has none, or one that is nested too deeply."""
+        value = self.value(state)
+        if isinstance(value, SymbolicSet):
+            return value.text()
+        try:
+            tree = tree_of(value)
+        except RecursionError:
+            raise _too_deep() from None
+        if depth_of(tree) > _DEPTH_MAX:
+            raise _too_deep()
+        return tree
+
+
+def _too_deep() -> CommandLineError:
+    return refused("the value is nested too deeply to be shown", "show a part of it")
 
 
 def read_expression(program: ModuleProgram, lock: RLock, text: str) -> ModuleExpression:
     """Read an expression; KmcError for a mistake in it, CommandLineError KMC649 for one of a step or a behaviour."""
     written = text.strip()
-    with lock:
+    with lock, room_for_nesting():
         expression = parse_expression(program.model, written)
-    if level_of(expression) > STATE:
+        level = level_of(expression)
+    if level > STATE:
         raise not_of_a_state(written, expression.place, "write it without primes")
     return ModuleExpression(written, expression, program, lock)
 

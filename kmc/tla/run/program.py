@@ -25,13 +25,14 @@ from kmc.tla.run.refusals import refuse_unsupported
 from kmc.tla.run.scopes import FrameLayout, Mode, RunScope
 from kmc.tla.run.symmetry import SymmetryGroup
 from kmc.tla.values.failures import endless_recursion, incomplete_state, read_before_assigned
-from kmc.tla.values.kinds import Value
+from kmc.tla.values.kinds import SymbolicSet, Value
 
 State: TypeAlias = tuple[Value, ...]
 """One value per variable, in the order of `ResolvedModel.variables`; hashable."""
 
 Poll: TypeAlias = Callable[[], None]
 _RECURSION_LIMIT = 400_000
+_LISTED_MAX = 10_000
 Result = TypeVar("Result")
 
 
@@ -232,21 +233,33 @@ class ModuleProgram:
             raise read_before_assigned(self.model.variables[0]).at(expression.place)
         return self._evaluated(expression, before, after)
 
+    def described(self, expression: Expression, state: State) -> Value:
+        """Evaluate an expression over a state, without listing a set of more than 10,000 elements, such as `1..9^9`."""
+        return self._evaluated(expression, state, self._no_state, finish=_with_small_sets_listed)
+
     def alias(self, state: State, successor: State) -> Value | None:
         """Return the value of ALIAS in a step, None if the model has none."""
         alias = self.model.alias
         return None if alias is None else self._evaluated(applied(alias), state, successor, alias)
 
-    def _evaluated(self, node: Expression, state: State, successor: State, key: object = None) -> Value:
+    def _evaluated(
+        self,
+        node: Expression,
+        state: State,
+        successor: State,
+        key: object = None,
+        finish: Callable[[Any], Value] = stored_value,
+    ) -> Value:
         identity = id(key if key is not None else node)
         known = self._codes.get(identity)
         if known is None:
             scope = RunScope(FrameLayout())
-            known = self._codes[identity] = (self._compiler.value(node, scope), scope.layout, key or node)
+            compiled = self._guarded(lambda: self._compiler.value(node, scope))
+            known = self._codes[identity] = (compiled, scope.layout, key or node)
         code, layout, _ = known
         frame: Frame = [state, successor]
         frame += [None] * (layout.size - len(frame))
-        return self._guarded(lambda: stored_value(code(frame)))
+        return self._guarded(lambda: finish(code(frame)))
 
     def _guarded(self, run: Callable[[], Result]) -> Result:
         """Run, and turn the end of Python's recursion into the error of the module's.
@@ -261,6 +274,11 @@ class ModuleProgram:
             raise endless_recursion(self.model.module) from None
         finally:
             sys.setrecursionlimit(limit)
+
+
+def _with_small_sets_listed(value: Any) -> Value:
+    is_large = isinstance(value, SymbolicSet) and value.is_finite and value.size() > _LISTED_MAX
+    return value if is_large else stored_value(value)
 
 
 def applied(definition: OperatorDefinition) -> ApplyExpr:
