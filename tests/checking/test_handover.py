@@ -89,6 +89,7 @@ def test_a_large_model_is_handed_over(tmp_path: Path, notes: list[str]) -> None:
     assert "--engine python keeps the interpreter" in notes[0]
 
 
+@pytest.mark.slow
 def test_a_violation_behind_the_handover_is_found(tmp_path: Path, notes: list[str]) -> None:
     request = request_of(tmp_path, TANKS, "INVARIANT NotFull\n")
     outcome = outcome_of(request, notes)
@@ -159,6 +160,7 @@ def test_time_that_ends_before_the_native_engine_has_got_as_far_ends_the_interpr
     assert (result.engine, result.counters.distinct) == ("python", 1000)
 
 
+@pytest.mark.slow
 def test_an_engine_that_is_asked_for_is_kept(tmp_path: Path, notes: list[str]) -> None:
     request = request_of(tmp_path, TANKS)
     for engine in Engine:

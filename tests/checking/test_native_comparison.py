@@ -161,6 +161,7 @@ def compared(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return counts
 
 
+@pytest.mark.slow
 def test_code_that_was_found_equal_is_not_compared_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     counts = compared(monkeypatch)
     first, second = checked(tmp_path), checked(tmp_path)
@@ -184,6 +185,7 @@ def test_a_comparison_without_time_is_made_again(tmp_path: Path, monkeypatch: py
     assert counts[1] > 0
 
 
+@pytest.mark.slow
 def test_a_comparison_that_others_may_have_written_is_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

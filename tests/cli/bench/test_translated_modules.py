@@ -27,8 +27,7 @@ TLC_STOPPED = "60 states generated, 28 distinct states found, 3 states left on q
 
 
 @pytest.fixture
-def late(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setenv("KMC_CACHE_DIR", str(tmp_path / "cache"))
+def late(tmp_path: Path) -> str:
     path = tmp_path / "Late.tla"
     path.write_text(LATE)
     path.with_suffix(".cfg").write_text("INIT Init\nNEXT Next\nCHECK_DEADLOCK FALSE\n")
@@ -43,11 +42,13 @@ def test_a_native_plan_of_a_small_module_is_exact() -> None:
     assert found["row_bytes"] > 0
 
 
+@pytest.mark.slow
 def test_a_native_plan_says_that_a_failure_ends_the_check() -> None:
     shown = kmc("plan", str(DATA / "Grid.tla"), "--engine", "native", "--quiet").stdout
     assert "A failure was found" in shown
 
 
+@pytest.mark.slow
 def test_a_check_begins_with_the_types_that_a_plan_has_found(late: str) -> None:
     planned = kmc("plan", late, "--engine", "native", "--sample", "5000")
     assert "the search starts again with wider types" in planned.stderr

@@ -41,6 +41,7 @@ def test_the_engine_is_in_the_result(walk: str) -> None:
     assert (small["engine"], small["distinct"]) == ("python", 16)
 
 
+@pytest.mark.slow
 def test_options_of_the_native_engine_wait_for_it(walk: str) -> None:
     found = json.loads(kmc("check", walk, "--threads", "2", "--fingerprint-bits", "128", "--json").stdout)
     assert (found["engine"], found["fingerprint_bits"]) == ("native", 128)
@@ -48,6 +49,7 @@ def test_options_of_the_native_engine_wait_for_it(walk: str) -> None:
     assert "error[KMC697]: --threads cannot be used" in refused.stderr
 
 
+@pytest.mark.slow
 def test_a_run_that_was_handed_over_is_resumed(walk: str) -> None:
     bounded = kmc("check", walk, "--max-depth", "30", "--run-dir", "runs")
     assert bounded.exit_code == ExitStatus.BOUND_REACHED
