@@ -42,12 +42,10 @@ DEFAULT_SHARDS = 4
 _EPILOG = """\b
 Examples:
   kmc bench kraft                                 all benchmarks of the spec
-  kmc bench kraft symmetry --states 1000000       one, and a smaller one
   kmc bench kraft plain --tlc tla2tools.jar --spec-dir ~/kafka-tlaplus/kraft --tlc-seconds 120
   kmc bench kip_996 large --spark 'local[2]' --runs 1
   kmc bench driver simulated --size 1000x256      the driver of a large cluster, on answers that are made up
-  kmc bench Lease.tla                             the interpreter on a TLA+ module
-  kmc bench Lease.tla --engine native --tlc tla2tools.jar   its translation, beside TLC
+  kmc bench Lease.tla --engine native --tlc tla2tools.jar   the translation of a TLA+ module, beside TLC
 
 \b
 How to read the table:

@@ -18,7 +18,7 @@ LATE = """---- MODULE Late ----
 EXTENDS Naturals
 VARIABLES steps, size
 Init == steps = 0 /\\ size = 0
-Next == steps < 4000 /\\ steps' = steps + 1 /\\ size' = IF steps < 3000 THEN 0 ELSE 5
+Next == steps < 2600 /\\ steps' = steps + 1 /\\ size' = IF steps < 2500 THEN 0 ELSE 5
 ====
 """
 """Its `size` has a value other than 0 behind all that is observed."""
