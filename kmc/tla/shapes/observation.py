@@ -33,6 +33,7 @@ from kmc.tla.shapes.shape import (
 from kmc.tla.values.kinds import FunctionValue, SymbolicSet, TlaBoolean, TlaModelValue, Value
 
 _WALK_LENGTH = 60
+_REPEATED_MAX = 2
 _KEPT_MAX = 100_000
 """The most successors that are kept while states are sampled."""
 
@@ -198,12 +199,13 @@ class _Steps:
 
 def _prefix(steps: _Steps, states_max: int) -> Generator[State, None, bool]:
     """Enumerate states breadth first, successors outside of the model too; the result is whether these were all."""
-    known: set[Hashable] = set()
-    queue: list[State] = []
-    for state in steps.program.initial_states(steps.poll):
-        if state not in known:
-            known.add(state)
-            queue.append(state)
+    # More than can be observed are not enumerated, unless the same ones come again and again.
+    first = list(steps.program.initial_states(steps.poll, most=_REPEATED_MAX * (states_max + 1)))
+    known: set[Hashable] = set(first)
+    if len(first) == _REPEATED_MAX * (states_max + 1) and len(known) <= states_max:
+        first = list(steps.program.initial_states(steps.poll))
+        known = set(first)
+    queue: list[State] = list(dict.fromkeys(first))
     for state in queue:
         yield state
         if len(queue) > states_max:
@@ -219,7 +221,7 @@ def _prefix(steps: _Steps, states_max: int) -> Generator[State, None, bool]:
 def _walks(steps: _Steps, extent: ObservedExtent) -> Iterator[State]:
     """Walk at random from initial states; each walk stays in the model and ends after 60 steps or without successor."""
     choice = random.Random(extent.seed)
-    initial = [state for _, state in zip(range(1000), steps.program.initial_states(steps.poll), strict=False)]
+    initial = list(steps.program.initial_states(steps.poll, most=1000))
     taken = 0
     while taken < extent.steps_max and initial:
         state = choice.choice(initial)

@@ -251,7 +251,7 @@ def _listed_states(t: Translation, place: Span) -> list[WrittenLine]:
     """Write the initial states one by one, where these are few and the initial predicate cannot be translated."""
     t.reading, t.assigned = StateReading.STATE, {}
     lines: list[WrittenLine] = []
-    for state in t.program.initial_states():
+    for state in t.program.initial_states(most=_LISTED_MAX + 1):
         values = [t.literal(value, shape).source for value, shape in zip(state, t.shapes, strict=True)]
         fields = ", ".join(f"{field}={value}" for field, value in zip(t.fields, values, strict=True))
         lines.append(WrittenLine(1, f"yield State({fields})", place))

@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import re
 from functools import cache, cmp_to_key
+from itertools import chain
 
 from kmc.errors import EvaluationError
 from kmc.tla.values.kinds import FunctionValue, SymbolicSet, TlaBoolean, TlaModelValue, Value
@@ -105,7 +106,23 @@ def sorted_values(values: frozenset[Value]) -> tuple[Value, ...]:
         return tuple(values)
     if set(map(type, values)) == {int}:
         return tuple(sorted([number for number in values if isinstance(number, int)]))
-    return tuple(sorted(values, key=_KEY))
+    return _of_numbers(values) or tuple(sorted(values, key=_KEY))
+
+
+def _of_numbers(values: frozenset[Value]) -> tuple[Value, ...] | None:
+    """Return tuples of numbers, or functions on one domain to numbers, in order; None for other values."""
+    tuples = [value for value in values if isinstance(value, tuple)]
+    functions = [value for value in values if isinstance(value, FunctionValue)]
+    items = tuples or [function.values for function in functions]
+    if max(len(tuples), len(functions)) < len(values) or not set(map(type, chain.from_iterable(items))) <= {int}:
+        return None
+    if tuples:
+        return tuple(sorted(tuples, key=lambda value: (len(value), value)))
+    domain = functions[0].domain
+    if any(function.domain is not domain for function in functions):
+        return None
+    places = [domain.index[key] for key in ordered(domain.key_set)]
+    return tuple(sorted(functions, key=lambda function: [function.values[place] for place in places]))
 
 
 def ordered(values: frozenset[Value] | SymbolicSet) -> tuple[Value, ...]:

@@ -84,3 +84,20 @@ def test_a_refused_module_is_sampled_once(tmp_path: Path, monkeypatch: pytest.Mo
     with pytest.raises(SpecError, match="a tuple pattern beside another range"):
         kmc.check_module(path, engine="native")
     assert taken == [1]
+
+
+@pytest.mark.parametrize(("initial", "length"), [("x \\in 0..999", 1), ("x \\in 0..19", 20), ("x \\in 0..9", 10)])
+def test_more_initial_states_than_are_observed_are_not_all_enumerated(
+    initial: str, length: int, tmp_path: Path
+) -> None:
+    path = tmp_path / "Wide.tla"
+    again = " \\/ ".join(["y = 0"] * 9)
+    path.write_text(
+        "---- MODULE Wide ----\nEXTENDS Integers\nVARIABLES x, y\n"
+        f"Init == {initial} /\\ ({again})\nNext == FALSE /\\ UNCHANGED <<x, y>>\n====\n"
+    )
+    path.with_suffix(".cfg").write_text("INIT Init\nNEXT Next\n")
+    program = ModuleProgram(load_model(path, path.with_suffix(".cfg")))
+    sample = sampled(program, ObservedExtent(states_max=20, steps_max=0))
+    assert sample.is_complete == (length > 1)
+    assert sample.states == tuple((x, 0) for x in range(length))
