@@ -29,7 +29,7 @@ from kmc.tla.translate.narrowing import guard
 from kmc.tla.translate.scope import TranslationScope, head
 from kmc.tla.translate.translation import Translation
 
-_JOINED = ("\\union", "\\intersect", "\\")
+_MADE_OF_SETS = ("\\union", "\\intersect", "\\", "SUBSET", "Seq")
 _SCALARS = (AtomShape, BooleanShape, NumberShape)
 _ONE_BY_ONE = (FunctionSetExpr, ProductExpr, RecordSetExpr)
 
@@ -59,8 +59,14 @@ def evaluated_set(t: Translation, domain: Argument, scope: TranslationScope) -> 
             outer, around = head(sets, inner)
             items = outer.items if isinstance(outer, SetEnumerationExpr) else ()
             return [test for item in items for test in evaluated_set(t, item, around)]
-        case BuiltinExpr(operator=operator, arguments=parts) if operator in _JOINED:
+        case BuiltinExpr(operator=operator, arguments=parts) if operator in _MADE_OF_SETS:
             return [test for part in parts for test in evaluated_set(t, part, inner)]
+        case ProductExpr(sets=parts):
+            return [test for part in parts for test in evaluated_set(t, part, inner)]
+        case RecordSetExpr(fields=fields):
+            return [test for _, part in fields for test in evaluated_set(t, part, inner)]
+        case FunctionSetExpr(domain=keys, codomain=values):
+            return [test for part in (keys, values) for test in evaluated_set(t, part, inner)]
         case _:
             return []
 
@@ -73,7 +79,13 @@ def domains_of(ranges: tuple[BoundRange, ...]) -> tuple[Argument, ...]:
 def _evaluated(t: Translation, domain: Argument, scope: TranslationScope) -> list[str]:
     node, inner = head(domain, scope)
     if isinstance(node, BuiltinExpr) and node.operator == "UNION":
-        _refuse_partial_functions(t, head(node.arguments[0], inner))
+        sets, around = head(node.arguments[0], inner)
+        _refuse_partial_functions(t, (sets, around))
+        return (
+            [test for bound in sets.ranges for test in _evaluated(t, bound.domain, around)]
+            if isinstance(sets, SetMapExpr)
+            else []
+        )
     if not isinstance(node, SetFilterExpr) or is_total(t, node, inner):
         return []
     base, _ = head(node.range.domain, inner)

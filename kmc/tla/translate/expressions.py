@@ -50,6 +50,7 @@ from kmc.tla.translate import (
     updates,
 )
 from kmc.tla.translate.eager import domains_of, evaluated_set, listed_whole
+from kmc.tla.translate.iteration import has_other_order, loops
 from kmc.tla.translate.lazy import is_total
 from kmc.tla.translate.narrowing import operand
 from kmc.tla.translate.scope import TranslationScope, TypedSource, head
@@ -130,6 +131,10 @@ _OPERATORS: dict[str, Callable[[Translation, BuiltinExpr, TranslationScope, Shap
 def _quantified(t: Translation, node: QuantifiedExpr, scope: TranslationScope, want: Shape) -> TypedSource:
     code = logic.quantified(t, node, scope, want)
     whole = listed_whole(t, domains_of(node.ranges), scope)
+    if has_other_order(t, node.ranges, scope):
+        inside = loops(t, node.ranges, scope, may_repeat=True)
+        if inside is not None and not is_total(t, node.body, inside[0], trusts_guards=False):
+            raise refusal("a union of sets of functions in a quantifier whose body may have no value", node.place)
     return replace(code, source=f"({whole}{code.source})") if whole else code
 
 

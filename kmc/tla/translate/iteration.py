@@ -184,6 +184,35 @@ def _are_functions(sets: Argument, scope: TranslationScope) -> bool:
     return isinstance(node, SetMapExpr) and isinstance(head(node.body, inner)[0], FunctionSetExpr)
 
 
+def has_other_order(t: Translation, ranges: Sequence[BoundRange], scope: TranslationScope) -> bool:
+    """Return whether functions of a union may be met in another order than TLC's: by the size of their set.
+
+    Those on 1..n with values of one set, for n of an interval, are in order.
+    """
+    return any(_has_other_order(t, bound.domain, scope) for bound in ranges)
+
+
+def _has_other_order(t: Translation, domain: Argument, scope: TranslationScope) -> bool:
+    node, inner = head(domain, scope)
+    if isinstance(node, SetFilterExpr):
+        return _has_other_order(t, node.range.domain, inner)
+    if not isinstance(node, BuiltinExpr) or node.operator != "UNION" or not _are_functions(node.arguments[0], inner):
+        return False
+    sets, around = head(node.arguments[0], inner)
+    assert isinstance(sets, SetMapExpr)
+    functions = sets.body
+    if not isinstance(functions, FunctionSetExpr):
+        return True  # an operator or a LET in between may hide the number
+    match sets.ranges, functions.domain:
+        case (BoundRange(bindings=(number,), domain=numbers),), BuiltinExpr(operator="..", arguments=(first, last)):
+            interval, _ = head(numbers, around)
+            is_interval = isinstance(interval, BuiltinExpr) and interval.operator == ".."
+            is_last = isinstance(last, BoundExpr) and last.binding is number
+            is_fixed = number not in t.facts.of(functions.codomain).free | t.facts.of(first).free
+            return not (is_interval and is_last and is_fixed)
+    return True
+
+
 def _of_some_set(
     t: Translation, sets: Argument, scope: TranslationScope, name: str, want: Shape
 ) -> ChosenElement | None:

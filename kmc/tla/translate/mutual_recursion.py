@@ -6,7 +6,7 @@ that does not call itself is written out everywhere, so that the one that does i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from kmc.tla.resolved.nodes import Argument, OperatorDefinition
 from kmc.tla.translate.facts import children, definitions_of
@@ -18,7 +18,13 @@ def is_written_out(operator: OperatorDefinition, at_work: Iterable[object]) -> b
         return False
     reached = [one for one in _reached(operator) if one.recursive and one is not operator and operator in _reached(one)]
     working = set(at_work)
-    return any(one in working or _calls_itself(one) for one in reached)
+    chains = {one for one in reached if one in working or _calls_itself(one)}
+    return bool(chains) and operator not in _reached(operator, without=chains)  # else its text would have no end
+
+
+def calls_back(operator: OperatorDefinition, at_work: Iterable[object]) -> bool:
+    """Return whether an operator calls one of the recursions at work, of whose helpers it would need the levels."""
+    return not _reached(operator).isdisjoint(at_work)
 
 
 def _calls_itself(operator: OperatorDefinition) -> bool:
@@ -26,8 +32,13 @@ def _calls_itself(operator: OperatorDefinition) -> bool:
     return operator in _reached(operator, through_recursive=False)
 
 
-def _reached(operator: OperatorDefinition, *, through_recursive: bool = True) -> set[OperatorDefinition]:
-    """Return the definitions that are evaluated by calls of an operator, itself only if it is called again."""
+def _reached(
+    operator: OperatorDefinition, *, through_recursive: bool = True, without: Collection[OperatorDefinition] = ()
+) -> set[OperatorDefinition]:
+    """Return the definitions that are evaluated by calls of an operator, itself only if it is called again.
+
+    The calls of those in `without` do not count.
+    """
     found: set[OperatorDefinition] = set()
     waiting = [operator]
     while waiting:
@@ -35,7 +46,7 @@ def _reached(operator: OperatorDefinition, *, through_recursive: bool = True) ->
         for definition in _called(one.body):
             if definition not in found:
                 found.add(definition)
-                if through_recursive or not definition.recursive:
+                if definition not in without and (through_recursive or not definition.recursive):
                     waiting.append(definition)
     return found
 

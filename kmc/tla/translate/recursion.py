@@ -48,7 +48,7 @@ from kmc.tla.translate.folded_recursion import folded_recursion
 from kmc.tla.translate.gathering import gathered
 from kmc.tla.translate.lazy import is_total
 from kmc.tla.translate.membership import in_domain
-from kmc.tla.translate.mutual_recursion import is_written_out
+from kmc.tla.translate.mutual_recursion import calls_back, is_written_out
 from kmc.tla.translate.names import identifier, unique
 from kmc.tla.translate.scope import ROOT, Delayed, Entry, LetScope, Name, SpecLocal, TranslationScope, TypedSource, head
 from kmc.tla.translate.shared_calls import shared_call
@@ -125,6 +125,8 @@ def recursive_application(t: Translation, node: ApplyExpr, scope: TranslationSco
     if operator not in t.recursions and is_written_out(operator, t.recursions):
         given = (Delayed(argument, scope) for argument in node.arguments)
         return t.value(operator.body, around.bind(zip(operator.parameters, given, strict=True)), want)
+    if operator not in t.recursions and calls_back(operator, t.recursions):
+        raise refusal(f"the recursive {operator.name}, which calls back a recursion that calls it,", node.place)
     passed = [parameter for parameter in operator.parameters if parameter.arity]
     if not passed and operator not in t.recursions and (filtered := gathered(t, node, scope, want)) is not None:
         return filtered

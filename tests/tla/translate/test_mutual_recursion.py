@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from support.modules.agreement import pair_of
 
+import kmc
 from kmc.errors import EvaluationError
 from kmc.tla.names.loading import load_model
 from kmc.tla.translate.facts import FactTable
@@ -46,6 +47,18 @@ Next == \E i \in Free, last \in Id \ Free :
 Inv == \A i \in Id \ Free : Balance(i) >= 0 /\ (book[i].kind = "send" => Spent(i) \in {3, 6, 9, 12, 15, 18})
 ====
 """
+KNOT = r"""---- MODULE Knot ----
+EXTENDS Integers
+VARIABLES n
+RECURSIVE Red(_), Green(_), Blue(_)
+Red(k) == IF k <= 0 THEN 1 ELSE Green(k - 1) + Blue(k - 2)
+Green(k) == IF k <= 0 THEN 2 ELSE Red(k - 1) + Blue(k - 3)
+Blue(k) == IF k <= 0 THEN 3 ELSE Red(k - 1) - Green(k - 2)
+Init == n = 0
+Next == n < 3 /\ n' = n + 1
+Inv == Red(n) < 9
+====
+"""
 IDS = "CONSTANTS Id = {1, 2, 3, 4} Nil = Nil\n"
 
 
@@ -61,6 +74,14 @@ def test_one_that_calls_itself_and_another(tmp_path: Path) -> None:
 def test_a_call_without_a_value_stops_the_translation_too(tmp_path: Path) -> None:
     with pytest.raises(EvaluationError):
         pair_of(tmp_path, LEDGER.replace("GUARD", '"first"'), IDS + CONFIGURATION).differences(150)
+
+
+def test_operators_without_one_that_all_calls_go_through_are_not_written_out_without_end(tmp_path: Path) -> None:
+    path = tmp_path / "Knot.tla"
+    path.write_text(KNOT, encoding="utf-8")
+    path.with_suffix(".cfg").write_text(CONFIGURATION, encoding="utf-8")
+    results = [kmc.check_module(path, engine=engine) for engine in ("python", "native")]
+    assert [(one.verdict, one.generated, one.distinct) for one in results] == [("ok", 4, 4)] * 2
 
 
 def test_what_is_read_through_each_other_is_known_in_any_order(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from support.modules.agreement import pair_of
 
+import kmc
 from kmc.errors import EvaluationError
 
 CONFIGURATION = "INIT Init\nNEXT Next\nINVARIANT Inv\n"
@@ -77,3 +78,33 @@ Inv == x \in (0..1) \X (0..1) => n \in 1..3
 def test_a_product_tests_tuples_of_several_lengths_and_model_values(first: str, others: str, tmp_path: Path) -> None:
     module = PRODUCTS.replace("FIRST", first).replace("OTHERS", others)
     assert pair_of(tmp_path, module, "CONSTANTS None = None\n" + CONFIGURATION).differences(9) == []
+
+
+LENGTHS = r"""---- MODULE Lengths ----
+EXTENDS Integers, Sequences
+VARIABLES n, q
+Init == n = 0 /\ q = <<1, 2>>
+Next == n < 5 /\ n' = n + 1 /\ q' = IF n = 2 THEN <<>> ELSE IF Len(q) < 3 THEN Append(q, n) ELSE Tail(q)
+Inv == TEST \/ TRUE
+====
+"""
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        r"q \in {9} \X {Head(q)}",
+        r"[at |-> 9] \in [at : 0..Head(q)]",
+        r"q \in [1..9 -> {Head(q)}]",
+        r"{9} \in SUBSET (1..Head(q))",
+        r"<<>> \in Seq({Head(q)})",
+    ],
+)
+def test_what_a_set_is_made_of_is_evaluated_first(test: str, tmp_path: Path) -> None:
+    path = tmp_path / "Lengths.tla"
+    path.write_text(LENGTHS.replace("TEST", test), encoding="utf-8")
+    path.with_suffix(".cfg").write_text(CONFIGURATION, encoding="utf-8")
+    for engine in ("python", "native"):
+        result = kmc.check_module(path, engine=engine)
+        assert result.verdict == "error"
+        assert len(result.trace or ()) == 4

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from support.modules.agreement import pair_of
 
+import kmc
 from kmc.errors import SpecError
 
 CONFIGURATION = "CONSTANTS Node = {a, b, c}\nINIT Init\nNEXT Next\nINVARIANT Inv\nCHECK_DEADLOCK FALSE\n"
@@ -36,3 +37,31 @@ def test_a_domain_that_may_have_no_value_is_refused(tmp_path: Path) -> None:
     partial = ROADS.replace("[1..k -> S]", "[1..(3 \\div k) -> S]")
     with pytest.raises(SpecError, match="whose domain or codomain may have no value"):
         pair_of(tmp_path, partial, CONFIGURATION)
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        r"\E f \in UNION {[1..3 - k -> {n}] : k \in 1..2} : f[2] >= 0",
+        r"\A f \in UNION {[{3 - k} -> {n}] : k \in 1..2} : f[2] < 0",
+        r"\E f \in UNION {[S -> {0, n}] : S \in SUBSET {1, 2}} : f = <<>> \/ f[2] = 0",
+    ],
+)
+def test_a_body_without_a_value_for_some_functions_is_refused(formula: str, tmp_path: Path) -> None:
+    """TLC goes through the sets by size, and stops at the first function that the body has no value for."""
+    invariant = ROADS[: ROADS.index("Inv ==")] + f"Inv == {formula}\n====\n"
+    with pytest.raises(SpecError, match="in a quantifier whose body may have no value"):
+        pair_of(tmp_path, invariant, CONFIGURATION)
+
+
+def test_a_filter_of_the_lengths_is_evaluated_whole(tmp_path: Path) -> None:
+    invariant = ROADS[: ROADS.index("Inv ==")] + (
+        r"Inv == \E f \in UNION {[1..k -> {0}] : k \in {j \in 0..2 : 6 \div (4 - n - j) > -50}} : TRUE"
+    )
+    path = tmp_path / "Roads.tla"
+    path.write_text(invariant + "\n====\n", encoding="utf-8")
+    path.with_suffix(".cfg").write_text(CONFIGURATION, encoding="utf-8")
+    for engine in ("python", "native"):
+        result = kmc.check_module(path, engine=engine)
+        assert result.verdict == "error"
+        assert len(result.trace or ()) == 3
