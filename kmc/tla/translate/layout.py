@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import textwrap
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from kmc.errors import Span
 from kmc.lang.naming import camel_case
+from kmc.tla.shapes.refusal import refusal
 from kmc.tla.shapes.shape import Atom
 from kmc.tla.translate.declarations import LANGUAGE_WORDS, Declarer, class_names
 from kmc.tla.translate.formatting import formatted, unparsed
@@ -20,6 +22,11 @@ from kmc.tla.translate.translator import SpecFunction, TranslatedParts
 
 _INDENT = "    "
 _END_OF_CHOICE = "}[0]"
+_STATEMENT_MAX = 1_000_000
+_TEXT_MAX = 8_000_000
+"""The characters of a statement, and of all, up to which code is written: Python's parser needs hundreds of bytes for
+each, and the largest public module that has a translation takes 300,000.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +124,7 @@ class _Writer:
 
     def _functions(self) -> list[tuple[str, Span | None]]:
         lines: list[tuple[str, Span | None]] = []
+        _refuse_long(line for part in (*self._t.helpers.values(), *_lines_of(self._parts.functions)) for line in part)
         for helper in _used_helpers(self._t.helpers, self._parts.functions):
             lines.extend([("", None), ("", None)] if not helper.depth else [])
             lines.extend((text, helper.place) for text in _formatted(helper, self._names))
@@ -130,6 +138,19 @@ class _Writer:
             return place
         found = {chosen for text, chosen in self._choices if text.search(line)}
         return found.pop() if len(found) == 1 else place
+
+
+def _lines_of(functions: list[SpecFunction]) -> list[list[WrittenLine]]:
+    return [list(function.lines) for function in functions]
+
+
+def _refuse_long(lines: Iterable[WrittenLine]) -> None:
+    """Raise SpecError KMC812 for code that is too long, at the place of the statement that is."""
+    total = 0
+    for line in lines:
+        total += len(line.text)
+        if len(line.text) > _STATEMENT_MAX or total > _TEXT_MAX:
+            raise refusal(f"this construct, whose code has {max(len(line.text), total):,} characters", line.place)
 
 
 def _function(function: SpecFunction, names: dict[str, str]) -> list[tuple[str, Span | None]]:
