@@ -60,7 +60,8 @@ class HandedOverSearch(ModuleSearch):
             return taken.result
 
     def _level_begins(self) -> None:
-        if self._native is None or len(self.graph.states) < HANDOVER_STATES:
+        # Many initial states say nothing about the rest: some modules have no step that leads to another one.
+        if self._native is None or len(self.graph.states) < HANDOVER_STATES or len(self.graph.levels) < 2:
             return
         native, self._native = self._native, None
         count = len(self.graph.states)
