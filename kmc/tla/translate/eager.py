@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from kmc.errors import SpecError
 from kmc.tla.resolved.nodes import (
     Argument,
     BoundRange,
@@ -57,18 +58,37 @@ def evaluated_set(t: Translation, domain: Argument, scope: TranslationScope) -> 
             return evaluated(t, bounds, inner)
         case BuiltinExpr(operator="UNION", arguments=(sets,)):
             outer, around = head(sets, inner)
-            items = outer.items if isinstance(outer, SetEnumerationExpr) else ()
-            return [test for item in items for test in evaluated_set(t, item, around)]
+            return _made_of(t, outer.items if isinstance(outer, SetEnumerationExpr) else (), around)
         case BuiltinExpr(operator=operator, arguments=parts) if operator in _MADE_OF_SETS:
-            return [test for part in parts for test in evaluated_set(t, part, inner)]
+            return _made_of(t, parts, inner)
         case ProductExpr(sets=parts):
-            return [test for part in parts for test in evaluated_set(t, part, inner)]
+            return _made_of(t, parts, inner)
         case RecordSetExpr(fields=fields):
-            return [test for _, part in fields for test in evaluated_set(t, part, inner)]
+            return _made_of(t, [part for _, part in fields], inner)
         case FunctionSetExpr(domain=keys, codomain=values):
-            return [test for part in (keys, values) for test in evaluated_set(t, part, inner)]
+            return _made_of(t, (keys, values), inner)
         case _:
             return []
+
+
+def _made_of(t: Translation, parts: Iterable[Argument], scope: TranslationScope) -> list[str]:
+    """Return conditions that evaluate the sets that another one is made of."""
+    found: list[str] = []
+    for part in parts:
+        tests = [*_evaluated(t, part, scope), *evaluated_set(t, part, scope)]
+        found += tests or _listed(t, part, scope)
+    return found
+
+
+def _listed(t: Translation, part: Argument, scope: TranslationScope) -> list[str]:
+    """Return the condition that evaluates a set that may have no value, unless kmc's language has no such set."""
+    if is_total(t, part, scope) or isinstance(head(part, scope)[0], _ONE_BY_ONE):
+        return []
+    try:
+        source = t.source(part, scope)
+    except SpecError:
+        return []
+    return [f"({source} == {source})"]
 
 
 def domains_of(ranges: tuple[BoundRange, ...]) -> tuple[Argument, ...]:

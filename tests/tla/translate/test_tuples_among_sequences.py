@@ -98,6 +98,9 @@ Inv == TEST \/ TRUE
         r"q \in [1..9 -> {Head(q)}]",
         r"{9} \in SUBSET (1..Head(q))",
         r"<<>> \in Seq({Head(q)})",
+        r"<<9, 1>> \in {4} \X UNION {{Head(q)}, {}}",
+        r"<<9, 1>> \in {4} \X {z \in {1} : q[z] > 0}",
+        r"n \in {n} \union {q[z] : z \in {1}}",
     ],
 )
 def test_what_a_set_is_made_of_is_evaluated_first(test: str, tmp_path: Path) -> None:
