@@ -302,9 +302,9 @@ def test_steps_that_take_too_long_are_given_up(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr("kmc.explorer.modules.explored_module.STEPS_SECONDS_MAX", -1.0)
     shown = view(session)
     assert [move["label"] for move in shown["moves"]] == ["Next", "Long"]
-    assert [(one["label"], one["error"]["code"]) for one in shown["failing"]] == [("Long", "KMC676")]
+    assert [(one["label"], one["error"]["code"]) for one in shown["failing"]] == [("Long", "KMC278")]
     monkeypatch.setattr("kmc.explorer.modules.explored_module.INITIAL_SECONDS_MAX", -1.0)
-    with pytest.raises(KmcError, match="KMC676"):
+    with pytest.raises(KmcError, match="KMC278"):
         list(session.explored.initial_states())
 
 

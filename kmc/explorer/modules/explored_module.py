@@ -59,13 +59,13 @@ INITIAL_SECONDS_MAX = 300.0
 
 
 def _limit(seconds: float, what: str) -> Poll:
-    """Return a poll that raises EvaluationError KMC676 once the enumeration of `what` has taken so many seconds."""
+    """Return a poll that raises EvaluationError KMC278 once the enumeration of `what` has taken so many seconds."""
     until = time.monotonic() + seconds
 
     def poll() -> None:
         if time.monotonic() > until:
             message = f"the enumeration of {what} has not ended after {seconds:g} seconds"
-            raise EvaluationError("KMC676", message, help="give the constants smaller values")
+            raise EvaluationError("KMC278", message, help="give the constants smaller values")
 
     return poll
 
