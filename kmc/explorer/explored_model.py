@@ -1,4 +1,4 @@
-"""What the explorer needs of a model: its states, steps, verdicts and explanations, in whatever language it is written.
+"""The interface of a model to the explorer: its states, steps, verdicts and explanations, in any spec language.
 
 Invariant: the session, the page and the searches know a model only by `ExploredModel`. Names, places and predicates are
 those of its `Model`; whatever runs or explains something is a method. A state is an immutable value that can be hashed.
@@ -49,7 +49,7 @@ class FailureReason:
 
 @dataclass(frozen=True, slots=True)
 class ExpressionWords:
-    """How the page speaks of expressions: what they are, with an article, an example of one, and the two truth values.
+    """The words of the page for expressions: their kind with an article, an example, and the two truth values.
 
     `truth` is the text of false, then that of true.
     """
@@ -92,7 +92,7 @@ class StoryTeller(Protocol):
 
     @property
     def messages(self) -> Sequence[SentMessage]:
-        """The messages of the states told so far, by number."""
+        """The messages of the states explained so far, by number."""
         ...
 
     def fork(self) -> StoryTeller:
@@ -108,7 +108,7 @@ class StoryTeller(Protocol):
         ...
 
     def story(self, steps: Sequence[StoryStep], about: Mapping[str, str], loop: StoryLoop | None = None) -> Story:
-        """Return the story with these steps, all told by this teller."""
+        """Return the story of these steps, all of which this teller has explained."""
         ...
 
 
@@ -127,7 +127,7 @@ class ExploredModel(Protocol):
 
     @property
     def expression_words(self) -> ExpressionWords:
-        """How the page speaks of expressions."""
+        """The words of the page for expressions."""
         ...
 
     def initial_states(self) -> Iterator[Any]:

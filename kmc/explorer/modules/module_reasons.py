@@ -40,11 +40,11 @@ def failure_reason(failed: FailedConjunct | None) -> FailureReason:
 def _sentence(failed: FailedConjunct, names: tuple[tuple[str, str], ...]) -> str:
     if failed.is_choice:
         return _listed(((text_at(failed.place) or "the set to choose from", "empty"), *names))
-    told = (*names, *_parts(failed))
-    if not told:
+    facts = (*names, *_parts(failed))
+    if not facts:
         text = text_at(failed.place)
-        told = ((text if 0 < len(text) <= _SHORT_MAX else "it", "TRUE" if failed.holds else "FALSE"),)
-    return _listed(told)
+        facts = ((text if 0 < len(text) <= _SHORT_MAX else "it", "TRUE" if failed.holds else "FALSE"),)
+    return _listed(facts)
 
 
 def _listed(pairs: tuple[tuple[str, str], ...]) -> str:
@@ -53,8 +53,8 @@ def _listed(pairs: tuple[tuple[str, str], ...]) -> str:
 
 def _parts(failed: FailedConjunct) -> tuple[tuple[str, str], ...]:
     """Return the parts that a conjunct compares, each with its value; not those that are written as their values."""
-    told = dict.fromkeys((text_at(place), _shown(value)) for place, value in failed.parts)
-    return tuple((text, value) for text, value in told if text and "".join(text.split()) != "".join(value.split()))
+    facts = dict.fromkeys((text_at(place), _shown(value)) for place, value in failed.parts)
+    return tuple((text, value) for text, value in facts if text and "".join(text.split()) != "".join(value.split()))
 
 
 def _shown(value: Value) -> str:

@@ -38,7 +38,7 @@ class ModuleTeller:
 
     @property
     def messages(self) -> Sequence[SentMessage]:
-        """The messages of the states told so far, by number."""
+        """The messages of the states explained so far, by number."""
         return self._teller.messages
 
     def fork(self) -> ModuleTeller:
@@ -63,7 +63,7 @@ class ModuleTeller:
         return replace(told, label=step.label, doc=doc, place=place)
 
     def story(self, steps: Sequence[StoryStep], about: Mapping[str, str], loop: StoryLoop | None = None) -> Story:
-        """Return the story with these steps, all told by this teller."""
+        """Return the story of these steps, all of which this teller has explained."""
         first = first_step(steps[0], about) if steps[0].action is None else steps[0]
         return self._teller.story((first, *steps[1:]), about, loop)
 
