@@ -18,7 +18,19 @@ from kmc.near_words import nearest
 MANIFEST_NAME = "models.toml"
 _OF_MODULES = tuple(
     f"kmc {name}"
-    for name in ("check", "simulate", "explore", "eval", "trace", "specs", "plan", "graph", "conform", "bench")
+    for name in (
+        "check",
+        "simulate",
+        "explore",
+        "eval",
+        "trace",
+        "replay",
+        "specs",
+        "plan",
+        "graph",
+        "conform",
+        "bench",
+    )
 )
 FOLDERS_MAX = 20_000
 """A folder with more folders in it is a disk, and not a place of specs: it is not searched to its end."""

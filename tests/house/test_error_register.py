@@ -56,6 +56,8 @@ SEVERAL_FILES = {
     "KMC420": "a trace that cannot be read, or is not there, where its name is nearly that of one or not",
     "KMC422": "the shape of a trace, in each format",
     "KMC423": "a value of a trace, in each format",
+    "KMC428": "a property that is to be replayed and is not there, of a spec in Python or of a module",
+    "KMC429": "a trace of other variables, replayed by a spec in Python or by a module",
     "KMC503": "a file of results, written by four commands",
     "KMC671": "a condition of the explorer, in kmc's language and in TLA+",
     "KMC803": "a network inside of a value, at its field or seen by the layout",

@@ -50,6 +50,8 @@ HOMES = {
 EXPLAINERS = {
     "kmc.checking.counterexample": "the boundary of checks and simulations",
     "kmc.checking.modules.module_counterexample": "the story of a module, drawn inside of the boundary of checks",
+    "kmc.checking.modules.module_reasons": "names the type of an obstacle",
+    "kmc.checking.modules.retaken_trace": "replays, and says why an action is not enabled inside of the boundary",
     "kmc.api.result_views": "the boundary of the API",
     "kmc.api.found_violation": "names the type of a story",
     "kmc.cli.commands.trace": "shows a view that is asked for, inside of the boundary",

@@ -64,6 +64,13 @@ def find_query(problem: TemporalProblem, check: TemporalCheck, path: Path, state
     refuse_replay(f"the behaviour answers no query for {check.name}")
 
 
+def is_bad_prefix_in_module(problem: TemporalProblem, states: Sequence[State]) -> bool:
+    """Return whether every behaviour that begins with these states refutes a property, however it goes on."""
+    behaviours, path = _on_its_own(problem, Path(tuple(range(len(states))), ()), states)
+    queries = (query for check in problem.checks for query in check.queries if query.is_of_prefixes)
+    return any(phase_entries(behaviours, path, query) is not None for query in queries)
+
+
 def _fairness(
     problem: TemporalProblem, answered: AnsweredCheck, states: Sequence[State], behaviour: EndlessBehaviour
 ) -> tuple[FairnessMet, ...]:

@@ -17,12 +17,17 @@ def recorded_states(module: CheckedModule, file: TraceFile) -> tuple[State, ...]
 
     Any values are a state: TLA+ has no types.
     """
-    if file.ambiguous:
-        message = f"{file.shown_path} is JSON of TLC, which does not distinguish sets from sequences"
-        raise TraceError("KMC442", message, help="give the trace.itf.json of a run of kmc")
+    refuse_ambiguous(file)
     alias = file.about.get("alias")
     where = f"in {file.shown_path}" if alias is None else f"{file.shown_path} has the fields of ALIAS {alias}"
     return tuple(state_of_trees(module, step.variables, where) for step in file.steps)
+
+
+def refuse_ambiguous(file: TraceFile) -> None:
+    """Raise TraceError KMC442 for a trace whose format does not distinguish sets from sequences."""
+    if file.ambiguous:
+        message = f"{file.shown_path} is JSON of TLC, which does not distinguish sets from sequences"
+        raise TraceError("KMC442", message, help="give the trace.itf.json of a run of kmc")
 
 
 def state_of_trees(module: CheckedModule, variables: Mapping[str, Tla], where: str) -> State:

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kmc.cli.modules.module_argument import is_trace_of_module
 from kmc.cli.options.shared_options import debug_option, json_option
+from kmc.cli.saved.replayed import Replay
 from kmc.cli.saved.saved_runs import recorded_spec
-from kmc.cli.saved.trace_place import trace_place
+from kmc.cli.saved.trace_place import TracePlace, trace_place
 from kmc.cli.text.console import say, show
 from kmc.cli.text.explanation import report_with_debug
 from kmc.errors import ExitStatus
@@ -20,7 +22,6 @@ from kmc.trace.files import read_trace
 from kmc.unexplained import Unexplained, try_explaining
 
 if TYPE_CHECKING:
-    from kmc.frontend.model import Model
     from kmc.reference.recurrence import RecordedFailure
     from kmc.story.parts.story import Why
     from kmc.story.retaken import Retaken
@@ -71,29 +72,63 @@ def replay_trace(
 
     TRACE is a file of kmc, TLC (-dumpTrace json) or Apalache, the folder of a run, or `last` for the newest run with a
     trace. The replay stops at the first step that no longer holds, and says why. If all hold, it says whether what the
-    trace was saved for still fails. Actions that the trace does not name are found by trying all.
+    trace was saved for still fails. Actions that the trace does not name are found by trying all. The spec may be a
+    TLA+ module.
     """
-    # Imported here: the interpreter is not needed to list the commands.
-    from kmc.cli.saved.traced_model import model_of_trace, recorded_failure
-    from kmc.story.retaken import retake
-
     place = trace_place(trace)
     if place.step is not None:
         raise click.UsageError(f"a trace is replayed whole: leave out #{place.step}")
     recorded = read_trace(place.path)
+    if is_trace_of_module(recorded, spec):
+        if test_file is not None:
+            raise click.UsageError("--pytest writes a test of a spec in Python: leave it out for a TLA+ module")
+        # Imported here: the interpreter of modules is not needed for specs in Python.
+        from kmc.cli.modules.replaying import replay_in_module
+
+        replay = replay_in_module(place, recorded, spec, model, prop)
+    else:
+        replay = _replay_in_spec(place, recorded, spec, model, prop, test_file, is_fixed=expect == "fixed")
+    if as_json:
+        say(json.dumps(_object(replay), indent=2))
+    else:
+        show(_lines(replay))
+        show(_written(Path(test_file)) if test_file is not None else ())
+    replayed = replay.retaken
+    return ExitStatus.OK if replayed.stop is None and replayed.shows is not False else ExitStatus.ASSUMPTION
+
+
+def _replay_in_spec(
+    place: TracePlace,
+    recorded: TraceFile,
+    spec: str | None,
+    model: str | None,
+    prop: str | None,
+    test_file: str | None,
+    *,
+    is_fixed: bool,
+) -> Replay:
+    """The replay by a spec in Python; a regression test of it is written to `test_file`, if one is given."""
+    # Imported here: the interpreter is not needed to list the commands.
+    from kmc.cli.saved.traced_model import model_of_trace, recorded_failure
+    from kmc.story.retaken import retake
+
     bound = model_of_trace(recorded, spec or recorded_spec(place.path.parent), model)
     failure = recorded_failure(recorded, prop)
-    replayed = retake(recorded, bound, failure)
+    retaken = retake(recorded, bound, failure)
     if test_file is not None:
         from kmc.cli.saved.regression_file import write_regression_test
 
-        write_regression_test(Path(test_file), recorded, bound, failure, replayed, is_fixed=expect == "fixed")
-    if as_json:
-        say(json.dumps(_object(recorded, bound, failure, replayed), indent=2))
-    else:
-        show(_lines(recorded, bound, failure, replayed))
-        show(_written(Path(test_file)) if test_file is not None else ())
-    return ExitStatus.OK if replayed.stop is None and replayed.shows is not False else ExitStatus.ASSUMPTION
+        write_regression_test(Path(test_file), recorded, bound, failure, retaken, is_fixed=is_fixed)
+
+    def reason(failed: RecordedFailure) -> tuple[str, ...]:
+        # Imported here: only a trace that replays has a story.
+        from kmc.story.explain.why import why
+        from kmc.story.recorded_violation import recorded_violation
+
+        violation = recorded_violation(bound, failed, retaken)
+        return () if violation is None else tuple(_why(why(bound, violation)))
+
+    return Replay(recorded, bound.spec.name, bound.name, failure, retaken, reason)
 
 
 def _written(test: Path) -> Iterator[str]:
@@ -103,34 +138,26 @@ def _written(test: Path) -> Iterator[str]:
         yield "pytest collects only test_*.py and *_test.py by itself: name this file when you run it."
 
 
-def _lines(file: TraceFile, model: Model, failure: RecordedFailure | None, replayed: Retaken) -> Iterator[str]:
+def _lines(replay: Replay) -> Iterator[str]:
+    file, retaken, failure = replay.file, replay.retaken, replay.failure
     total = len(file.steps)
-    of_model = f", model {model.name}" if model.name else ""
-    yield f"Replay of {file.path}: {total} state{'' if total == 1 else 's'}, spec {model.spec.name}{of_model}."
-    yield from replayed.notes
-    # Imported here: only a trace that replays has a story.
-    from kmc.story.explain.why import why
-    from kmc.story.recorded_violation import recorded_violation
-
+    of_model = f", model {replay.model}" if replay.model else ""
+    yield f"Replay of {file.path}: {total} state{'' if total == 1 else 's'}, spec {replay.spec}{of_model}."
+    yield from retaken.notes
     yield ""
-    if replayed.stop is not None:
-        held = len(replayed.steps)
+    if retaken.stop is not None:
+        held = len(retaken.steps)
         if held:
             yield f"State{'s' if held > 1 else ''} 1{f' to {held}' if held > 1 else ''}: as recorded."
-        yield replayed.stop.sentence
-        yield from (f"  {line}" for line in replayed.stop.details)
+        yield retaken.stop.sentence
+        yield from (f"  {line}" for line in retaken.stop.details)
         return
-    cycle = ", and the cycle closes" if replayed.closing is not None else ""
+    cycle = ", and the cycle closes" if retaken.closing is not None else ""
     yield f"All {total} states are reached as recorded{cycle}." if total > 1 else "State 1 is an initial state."
-    yield _verdict(failure, replayed)
+    yield _verdict(failure, retaken)
     if failure is None:
         return
-
-    def reason() -> tuple[str, ...]:
-        violation = recorded_violation(model, failure, replayed)
-        return () if violation is None else tuple(_why(why(model, violation)))
-
-    explained = try_explaining(reason)
+    explained = try_explaining(lambda: replay.reason(failure))
     if isinstance(explained, Unexplained):
         yield f"Warning: {explained.warning(report_with_debug(), 'kmc cannot say why it fails: the explanation')}"
     else:
@@ -152,19 +179,19 @@ def _verdict(failure: RecordedFailure | None, replayed: Retaken) -> str:
     return f"{failure.name} still fails {where}." if replayed.shows else f"{failure.name} holds {where} now."
 
 
-def _object(file: TraceFile, model: Model, failure: RecordedFailure | None, replayed: Retaken) -> dict[str, Any]:
-    stop = replayed.stop
+def _object(replay: Replay) -> dict[str, Any]:
+    retaken, failure, stop = replay.retaken, replay.failure, replay.retaken.stop
     return {
-        "trace_file": file.path,
-        "spec": model.spec.name,
-        "model": model.name,
-        "trace_length": len(file.steps),
-        "states_replayed": len(replayed.steps),
+        "trace_file": replay.file.path,
+        "spec": replay.spec,
+        "model": replay.model,
+        "trace_length": len(replay.file.steps),
+        "states_replayed": len(retaken.steps),
         "result": "stopped" if stop else "replayed",
         "stopped_at": stop.number if stop else None,
         "reason": stop.reason.value if stop else None,
         "why": [stop.sentence, *stop.details] if stop else [],
         "property": failure.name if failure else None,
-        "failure_shown": replayed.shows,
-        "notes": list(replayed.notes),
+        "failure_shown": retaken.shows,
+        "notes": list(retaken.notes),
     }

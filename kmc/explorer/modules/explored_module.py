@@ -14,6 +14,7 @@ from threading import RLock
 
 from kmc import __version__
 from kmc.checking.modules.checked_module import CheckedModule
+from kmc.checking.modules.module_reasons import obstacle, refutation_in_words
 from kmc.checking.modules.module_trace import action_of, trace_step_of
 from kmc.checking.modules.module_trace_file import file_step, variables_of
 from kmc.checking.modules.value_order import value_key
@@ -29,7 +30,6 @@ from kmc.explorer.modules.module_conditions import (
     property_fails,
     read_expression,
 )
-from kmc.explorer.modules.module_reasons import failure_reason, obstacle
 from kmc.explorer.modules.module_teller import ModuleTeller
 from kmc.explorer.search_terms import SeekLimits, SeekProgress, SeekResult, WaitedFor
 from kmc.explorer.seeking import INTERPRETED_STATES_MAX, Seeker
@@ -171,8 +171,8 @@ class ExploredModule:
         assert body is not None, "the model is resolved"
         with self.lock:
             if before is not None and any(prop.name == name for prop in self.model.predicates(Role.CHECKED, 2)):
-                return failure_reason(self.module.program.refutation(body, before, state))
-            return failure_reason(self.module.program.refutation(body, state))
+                return FailureReason(*refutation_in_words(self.module.program.refutation(body, before, state)))
+            return FailureReason(*refutation_in_words(self.module.program.refutation(body, state)))
 
     def teller(self, states: Sequence[State]) -> ModuleTeller:
         """Return a teller of a trace."""

@@ -11,9 +11,9 @@ from copy import copy
 from dataclasses import replace
 from typing import Any
 
+from kmc.checking.modules.module_places import shown_place
 from kmc.checking.modules.module_text import first_sentence
 from kmc.checking.modules.module_trace_file import file_step
-from kmc.explorer.modules.module_places import shown_place
 from kmc.lang.tla import Tla
 from kmc.result import TraceStep
 from kmc.story.from_file import FileTeller

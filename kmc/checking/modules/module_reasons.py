@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from kmc.explorer.explored_model import FailureReason
-from kmc.explorer.modules.module_places import cut, shown_place, text_at
+from kmc.checking.modules.module_places import cut, shown_place, text_at
 from kmc.story.explain.obstacles import Obstacle
 from kmc.tla.run.decomposition import ModuleAction
 from kmc.tla.run.failed_conjuncts import FailedConjunct
@@ -27,14 +26,17 @@ def obstacle(action: ModuleAction, failed: FailedConjunct | None) -> Obstacle:
     return Obstacle(name, arguments, None, guard, failed.holds, shown_place(failed.place), (), _sentence(failed, names))
 
 
-def failure_reason(failed: FailedConjunct | None) -> FailureReason:
-    """Return why a property fails: the conjunct that is false, its place, and the values of names and parts of it."""
+def refutation_in_words(failed: FailedConjunct | None) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """Return why a formula is false: a sentence with the conjunct that is, and the values of names and parts of it.
+
+    The sentence is empty where no conjunct was found.
+    """
     if failed is None:
-        return FailureReason("")
+        return "", ()
     names = tuple((bound, _shown(value)) for bound, value in failed.names)
     text = text_at(failed.place)
     sentence = f"{text} is FALSE ({shown_place(failed.place)})." if text else f"{shown_place(failed.place)} is FALSE."
-    return FailureReason(sentence, (*names, *_parts(failed)))
+    return sentence, (*names, *_parts(failed))
 
 
 def _sentence(failed: FailedConjunct, names: tuple[tuple[str, str], ...]) -> str:
