@@ -18,6 +18,7 @@ from kmc.tla.resolved.nodes import (
     ApplyExpr,
     Argument,
     BoundExpr,
+    BuiltinExpr,
     CaseExpr,
     Expression,
     FunctionApplicationExpr,
@@ -52,6 +53,7 @@ from kmc.tla.translate.mutual_recursion import calls_back, is_written_out
 from kmc.tla.translate.names import identifier, unique
 from kmc.tla.translate.scope import ROOT, Delayed, Entry, LetScope, Name, SpecLocal, TranslationScope, TypedSource, head
 from kmc.tla.translate.shared_calls import shared_call
+from kmc.tla.translate.summing import SetRecursion, summed
 from kmc.tla.translate.tables import tabulated
 from kmc.tla.translate.translation import StateReading, Translation, WrittenLine
 
@@ -130,6 +132,10 @@ def recursive_application(t: Translation, node: ApplyExpr, scope: TranslationSco
     passed = [parameter for parameter in operator.parameters if parameter.arity]
     if not passed and operator not in t.recursions and (filtered := gathered(t, node, scope, want)) is not None:
         return filtered
+    if operator not in t.recursions:
+        recurrence = SetRecursion(operator, operator.parameters, operator.body, around)
+        if (total := summed(t, recurrence, node.arguments, scope)) is not None:
+            return total
     pairs = list(zip(operator.parameters, node.arguments, strict=True))
     if operator not in t.recursions:
         around = around.bind((parameter, Delayed(given, scope)) for parameter, given in pairs if parameter.arity)
@@ -160,12 +166,30 @@ def recursive_function(
     folded = folded_recursion(t, node, around, argument, scope)
     if folded is not None:
         return folded
+    total = _summed_function(t, node, around, argument, scope)
+    if total is not None:
+        return total
     source = _Source(node.itself, node.itself.name, bound.bindings, node.body, around, bound.domain)
 
     def applied(reads: tuple[Expression, ...]) -> Expression:
         return FunctionApplicationExpr(place=node.place, function=node, argument=reads[0])
 
     return _chain_or_table(t, source, (argument,), scope, _with_arguments((argument,), scope, around, applied))
+
+
+def _summed_function(
+    t: Translation, node: RecursiveFunctionExpr, around: TranslationScope, argument: Argument, scope: TranslationScope
+) -> TypedSource | None:
+    """Translate the application of a recursive function that goes through a set, None for another one."""
+    bound = node.ranges[0]
+    domain, _ = head(bound.domain, around)
+    if not isinstance(domain, BuiltinExpr) or domain.operator != "SUBSET":
+        return None
+    total = summed(t, SetRecursion(node.itself, bound.bindings, node.body, around), (argument,), scope)
+    if total is None:
+        return None
+    inside = in_domain(t, argument, scope, bound.domain, around)
+    return total if inside == "True" else replace(total, source=f"checked({total.source}, {inside})")
 
 
 def _with_arguments(

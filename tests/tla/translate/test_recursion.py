@@ -16,8 +16,9 @@ EXTENDS Naturals, Sequences, FiniteSets
 CONSTANTS Proc
 VARIABLES s, q, f, n
 RECURSIVE Sum(_), Weight(_), Even(_)
-Sum(t) == IF t = {} THEN 0 ELSE LET e == CHOOSE e \in t : TRUE IN e + Sum(t \ {e})
-Weight(ps) == IF ps = {} THEN 0 ELSE LET p == CHOOSE p \in ps : TRUE IN f[p] + Weight(ps \ {p})
+Left(t, k) == IF t = {} THEN 0 ELSE k
+Sum(t) == IF t = {} THEN 0 ELSE LET e == CHOOSE e \in t : TRUE IN Left(t, e) + Sum(t \ {e})
+Weight(ps) == IF ps = {} THEN 0 ELSE LET p == CHOOSE p \in ps : TRUE IN Left(ps, f[p]) + Weight(ps \ {p})
 Even(k) == IF k = 0 THEN TRUE ELSE ~Even(k - 1)
 Length(log) == LET go[i \in 0..Len(log)] == IF i = 0 THEN 0 ELSE log[i] + go[i - 1] IN go[Len(log)]
 Fold(op(_, _), base, set) ==
