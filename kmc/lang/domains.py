@@ -112,7 +112,7 @@ def members(declared: Type) -> Sequence[Any]:
             f"the members of {describe(declared)} cannot be listed: there are {many}",
             help=f"narrow the domain to {MEMBERS_MAX:,} values, or range over a part of them",
         )
-    return tuple(_listed(declared)) if _may_grow(declared) else _fixed_members(declared)
+    return _kept_members(declared, count)
 
 
 def number_of(value: Any, declared: Type) -> int:
@@ -131,23 +131,9 @@ def _numbers(declared: Type, _: int) -> dict[Any, int]:
     return {value: number for number, value in enumerate(members(declared))}
 
 
-def _may_grow(declared: Type) -> bool:
-    """Return whether a file that is loaded later may add values to a type, as shapes of a record do."""
-    match declared:
-        case RecordType():
-            return True
-        case UnionType(alternatives):
-            return any(map(_may_grow, alternatives))
-        case SetType(element) | SeqType(element):
-            return _may_grow(element)
-        case MapType(key, value):
-            return _may_grow(key) or _may_grow(value)
-        case _:
-            return False
-
-
 @lru_cache(maxsize=1024)
-def _fixed_members(declared: Type) -> tuple[Any, ...]:
+def _kept_members(declared: Type, _: int) -> tuple[Any, ...]:
+    """The values of a composite type; by the count too, as `_numbers`."""
     return tuple(_listed(declared))
 
 
