@@ -42,6 +42,7 @@ class Helpers:
     _used: set[_Helper] = field(default_factory=set)
     _members: dict[_Helper, tuple[ast.AST, str, str]] = field(default_factory=dict)
     _next: set[int] = field(default_factory=set)
+    _guarding: dict[_Helper, bool] = field(default_factory=dict)
 
     def define(self, module: str, function: ast.FunctionDef) -> None:
         """Note a function."""
@@ -71,13 +72,14 @@ class Helpers:
     def check(self) -> None:
         """Refuse (KMC136, KMC137, KMC156, KMC186) the mistakes that only the whole call graph shows."""
         done: set[_Helper] = set()
+        without_members: set[_Helper] = set()
         for helper in self._functions:
             self._refuse_recursion(helper, [helper], done)
         for helper, function in self._functions.items():
             self._refuse_lost_guards(helper, function)
             declared = decorator_words(function) - {"majority"}
             if declared and "init" not in declared:
-                self._refuse_members(helper)
+                self._refuse_members(helper, without_members)
             unused = helper not in self._used and not is_shared(helper[0])
             if yields(function) and not function.decorator_list and unused:
                 message = f"'{function.name}' yields, but is not an action and is not used by one"
@@ -114,19 +116,24 @@ class Helpers:
                 advice = f"require({use.quantifier}(...)) of a helper that returns a Bool"
                 self.names.refuse(helper[0], use.node, "KMC136", message, advice)
 
-    def _refuse_members(self, helper: _Helper) -> None:
+    def _refuse_members(self, helper: _Helper, done: set[_Helper]) -> None:
         """Refuse the names that an action or property uses if it distinguishes the members of a symmetric type."""
         if helper in self._members:
             node, message, advice = self._members[helper]
             self.names.refuse(helper[0], node, "KMC156", message, advice)
+        done.add(helper)
         for use in self._uses.get(helper, ()):
-            self._refuse_members(use.helper)
+            if use.helper not in done:
+                self._refuse_members(use.helper, done)
 
     def _guards(self, helper: _Helper) -> bool:
         """Whether a call can end the caller's choice; a generator only ends itself."""
-        if helper not in self._functions or yields(self._functions[helper]):
-            return False
-        return helper in self._requires or any(self._guards(use.helper) for use in self._uses.get(helper, ()))
+        known = self._guarding.get(helper)
+        if known is None:
+            is_plain = helper in self._functions and not yields(self._functions[helper])
+            calls = (use.helper for use in self._uses.get(helper, ()))
+            known = self._guarding[helper] = is_plain and (helper in self._requires or any(map(self._guards, calls)))
+        return known
 
 
 def _is_symmetric(meaning: Meaning) -> bool:
