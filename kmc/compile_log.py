@@ -1,5 +1,4 @@
-"""The compilations of this process: the parts in work, those that ended, why the cache was not written, and the
-deadline.
+"""The compilations of this process: the parts in work, those that ended, and why the cache was not written.
 
 Compiling happens in layers that know nothing of a screen, in threads too, and some of it only when a search first needs
 it. So it is recorded in this log, one for the process, which the progress display polls.
@@ -11,8 +10,9 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
+
+from kmc.budget import require_budget
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +48,8 @@ class CompileLog:
 
     @contextmanager
     def compiling(self, title: str) -> Iterator[None]:
-        """A part, in words, is compiled during the block; it does not begin without time (`require_time`)."""
-        require_time()
+        """A part, in words, is compiled during the block; it does not begin without a budget (`require_budget`)."""
+        require_budget()
         with self._lock:
             self._begun += 1
             ordinal = self._begun
@@ -115,36 +115,3 @@ class CompileLog:
 
 LOG = CompileLog()
 """The one of this process."""
-
-
-class CompileTimeout(Exception):
-    """The time for a check ran out while its spec was compiled."""
-
-
-_END: ContextVar[float | None] = ContextVar("end", default=None)
-
-
-@contextmanager
-def compiled_within(seconds: float | None) -> Iterator[None]:
-    """Meanwhile `require_time` raises CompileTimeout once so many seconds have passed; None sets no limit.
-
-    A pass of LLVM cannot be interrupted, so compiling may end a few seconds late.
-    """
-    token = _END.set(None if seconds is None else time.monotonic() + seconds)
-    try:
-        yield
-    finally:
-        _END.reset(token)
-
-
-def require_time() -> None:
-    """Raise CompileTimeout if the time for compiling has run out. Called between the parts and passes."""
-    left = compile_seconds_left()
-    if left is not None and left <= 0:
-        raise CompileTimeout
-
-
-def compile_seconds_left() -> float | None:
-    """The seconds that compiling may still use; None without a limit."""
-    end = _END.get()
-    return None if end is None else end - time.monotonic()

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from kmc.actions.abstraction import Abstraction
 from kmc.actions.action import Action
-from kmc.compile_log import require_time
+from kmc.budget import require_budget
 from kmc.compiler.checks.limits import check_fits, check_instances
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import CallKernel, Const, Expr, Function, If, Let, Module, Return, Stmt, Var
@@ -112,7 +112,7 @@ class _Builder:
 
     def action(self, index: int, action: Action) -> list[str]:
         """The kernels of one action: one, or one per shape of its message."""
-        require_time()
+        require_budget()
         if action.message is None:
             return [self._plain(index, action)]
         return [self._receiving(index, action, shape) for shape in action.message.shapes]
@@ -298,6 +298,7 @@ class _Builder:
         answers_errors: bool = True,
     ) -> None:
         """The kernel of one function: whether it is true, or whether it is false."""
+        require_budget()
         low = self.lowering(path)
         low.code.answers_errors = answers_errors
         for pointer in pointers:

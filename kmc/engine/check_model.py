@@ -14,7 +14,7 @@ from hashlib import sha256
 from typing import TypedDict, TypeVar, Unpack
 
 from kmc import failpoints
-from kmc.compile_log import CompileTimeout, compiled_within
+from kmc.budget import BudgetSpent, within_budget
 from kmc.engine.assumed_integers import RANGE, naming_place, nothing_noted, searched_in_range
 from kmc.engine.behaviour_graph.recording import Noting
 from kmc.engine.check_temporal import TemporalSearch
@@ -95,6 +95,7 @@ class SearchOptions(TypedDict, total=False):
     search_of: SearchMaker
     problem: TemporalProblem | None
     before_search: Callable[[CompiledModel, Sequence[PackedState]], None]
+    preparing: Limits | None
 
 
 def check_native(
@@ -113,6 +114,9 @@ def check_native(
     `search_of` makes the search: one in memory, or one with the same answers. The temporal properties of `problem` are
     checked when it has found no other failure. Compiling and the initial states count against `limits`, too.
 
+    `preparing` are the limits on seconds and bytes for compiling and the initial states, instead of the seconds of
+    `limits`.
+
     Integers without declared bounds may have the search start again, which `note` says in a line.
 
     Raises SpecError for a construct that is not compiled yet, KmcError when there is no initial state, and SystemFault
@@ -129,13 +133,14 @@ def _searched(
     fingerprint_bits, search_of = options.get("fingerprint_bits", 64), options.get("search_of", search_in_memory)
     keep_going, progress, problem = options.get("keep_going", False), options.get("progress"), options.get("problem")
     entered, model = time.monotonic(), with_premises(model.searched, start)
+    prepared = options.get("preparing") or Limits(seconds=limits.seconds)
     try:
-        with compiled_within(limits.seconds):
+        with within_budget(prepared.seconds, prepared.memory_bytes):
             compiled, temporal = _compiled(model, problem, fingerprint_bits, at_once=search_of is search_in_memory)
             began = cpu_seconds()
             records = initial_records(model, compiled) if start is None else [compiled.record(start)]
-    except CompileTimeout:
-        return unsearched(model, ENGINE, time.monotonic() - entered, fingerprint_bits)
+    except BudgetSpent as spent:
+        return unsearched(model, ENGINE, time.monotonic() - entered, fingerprint_bits, spent)
     except AssumedRangeLeft:
         # Its range has room for the initial states that it began with, and for its constants.
         if directory is not None and directory.resumed and RANGE in directory.manifest.digests:

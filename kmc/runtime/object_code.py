@@ -14,7 +14,7 @@ from collections.abc import Mapping
 
 from llvmlite import binding as llvm
 
-from kmc.compile_log import require_time
+from kmc.budget import require_budget
 from kmc.errors import InternalError
 from kmc.runtime.native_module import Target, host_target, target_machine
 
@@ -23,6 +23,9 @@ RECIPE = "O2, no vectorisers, small pic"
 
 UNOPTIMISED_RECIPE = "O0, small pic"
 """The same for code without optimisations."""
+
+_BYTES_OF_TEXT = 8
+"""The memory that LLVM takes for a byte of text, without optimisations."""
 
 KERNELS_VARIABLE = "KMC_KERNELS"
 """With the value `unoptimised`, kernels are never optimised; tests set it. With `optimised`, a search waits until they
@@ -42,8 +45,9 @@ def are_kernels_optimised_later(environment: Mapping[str, str] = os.environ) -> 
 def emit_object(text: str, target: Target | None = None, *, optimised: bool = True) -> bytes:
     """The object file made of LLVM IR text, for this machine by default.
 
-    InternalError KMC917 when LLVM refuses the text, CompileTimeout when the time for compiling runs out.
+    InternalError KMC917 when LLVM refuses the text, BudgetSpent when the budget for compiling is spent.
     """
+    require_budget(_BYTES_OF_TEXT * len(text))
     chosen = target or host_target()
     machine = target_machine(chosen, optimised=optimised)
     try:
@@ -53,10 +57,10 @@ def emit_object(text: str, target: Target | None = None, *, optimised: bool = Tr
         module.verify()
     except RuntimeError as error:
         raise InternalError("KMC917", f"LLVM refuses the text made of the IR: {error}") from error
-    require_time()
+    require_budget()
     if optimised:
         _optimise(module, machine)
-        require_time()
+        require_budget()
     return bytes(machine.emit_object(module))
 
 

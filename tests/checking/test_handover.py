@@ -160,6 +160,18 @@ def test_time_that_ends_before_the_native_engine_has_got_as_far_ends_the_interpr
     assert (result.engine, result.counters.distinct) == ("python", 1000)
 
 
+@pytest.mark.parametrize(("name", "lacking"), [("_PREPARING_SECONDS", "time"), ("available_bytes", "memory")])
+def test_the_interpreter_goes_on_where_translating_takes_too_much(
+    tmp_path: Path, notes: list[str], monkeypatch: pytest.MonkeyPatch, name: str, lacking: str
+) -> None:
+    monkeypatch.setattr(handover, "_PREPARING_TIMES", 0.0 if lacking == "time" else 1e9)
+    monkeypatch.setattr(handover, name, 0.0 if lacking == "time" else lambda: 0)
+    request = request_of(tmp_path, TANKS)
+    result = outcome_of(request, notes).result
+    assert (result.engine, result.bound, figures(result)) == ("python", None, figures(interpreted(request)))
+    assert notes[1:] == [f"The interpreter goes on: translating and compiling the module takes too much {lacking}."]
+
+
 @pytest.mark.slow
 def test_an_engine_that_is_asked_for_is_kept(tmp_path: Path, notes: list[str]) -> None:
     request = request_of(tmp_path, TANKS)

@@ -164,22 +164,31 @@ def search_module(request: ModuleRequest, module: CheckedModule, around: Surroun
     if limits.seconds is not None:
         limits = replace(limits, seconds=max(0.0, limits.seconds - (time.monotonic() - request.began)))
     if request.engine is Engine.NATIVE:
-        return _searched_natively(request, module, limits, around)
+        return _searched_natively(request, module, around, limits)
     going_on = request.keep_going
     if request.hands_over and request.start is None:
-        native = partial(_searched_natively, request, module, around=around)
+        native = partial(_searched_natively, request, module, around)
         return HandedOverSearch(module, limits, native, keep_going=going_on, around=around).run()
     return ModuleSearch(module, limits, keep_going=going_on, start=request.start, progress=around.progress).run()
 
 
-def _searched_natively(request: ModuleRequest, module: CheckedModule, limits: Limits, around: Surroundings) -> Result:
+def _searched_natively(
+    request: ModuleRequest,
+    module: CheckedModule,
+    around: Surroundings,
+    limits: Limits,
+    preparing: Limits | None = None,
+) -> Result:
     # Imported here: the interpreter needs neither numpy nor the compiler, whose imports take a third of a second.
     from kmc.checking.modules.native_search import NativeModuleSearch, NativeOptions
 
     # Each in a part of its own: a line of the `.cfg` file may look like a constant of the command line.
     given = (_cfg_text(module), *request.sets)
     options = NativeOptions(request.threads or usable_cpus(), request.fingerprint_bits, given, request.place)
-    return NativeModuleSearch(module, limits, options, request.keep_going, around).run()
+    search = NativeModuleSearch(module, limits, options, request.keep_going, around)
+    if preparing is not None:
+        search.preparing = preparing
+    return search.run()
 
 
 def _of_collisions(request: ModuleRequest, result: Result) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from kmc.checking.modules.checked_module import CheckedModule
 from kmc.checking.modules.module_search import ModuleSearch
 from kmc.checking.surroundings import Surroundings
 from kmc.errors import KmcError, SpecError
+from kmc.process import available_bytes, memory_bytes
 from kmc.result import Bound, Limits, Result
 from kmc.unexplained import Unexplained, try_explaining
 
@@ -24,8 +25,12 @@ HANDOVER_STATES = 10_000
 
 _OUT_OF_RESOURCES = (Bound.TIME, Bound.MEMORY)
 
-NativeCheck = Callable[[Limits], Result]
-"""Searches the module on the native engine within limits; KmcError where it cannot."""
+_PREPARING_SECONDS = 60.0
+_PREPARING_TIMES = 3
+"""A translation may take so many seconds, or so many times as long as the interpreter took until the handover."""
+
+NativeCheck = Callable[[Limits, Limits], Result]
+"""Searches the module on the native engine within limits, and within others until then; KmcError where it cannot."""
 
 
 class _TakenOver(Exception):
@@ -68,16 +73,20 @@ class HandedOverSearch(ModuleSearch):
         self._note(
             f"{count:,} states: the native engine begins again, compiled. --engine python keeps the interpreter."
         )
-        seconds = self._limits.seconds
-        left = None if seconds is None else max(0.0, seconds - (time.monotonic() - self._began))
-        result = self._searched(native, replace(self._limits, seconds=left))
-        if result is not None and (result.bound not in _OUT_OF_RESOURCES or result.counters.distinct >= count):
+        result = self._searched(native)
+        if result is None:
+            return
+        if result.bound not in _OUT_OF_RESOURCES or result.counters.distinct >= count:
             raise _TakenOver(result)
+        self._note(f"The interpreter goes on: {_shortage(result)}.")
 
-    def _searched(self, native: NativeCheck, limits: Limits) -> Result | None:
+    def _searched(self, native: NativeCheck) -> Result | None:
         """Return the result of the native engine; None, with a note that says why, where it has none."""
+        passed = time.monotonic() - self._began
+        left = None if self._limits.seconds is None else max(0.0, self._limits.seconds - passed)
+        limits, preparing = replace(self._limits, seconds=left), self._preparing(passed)
         try:
-            result = try_explaining(lambda: native(limits), passing=(KmcError,))
+            result = try_explaining(lambda: native(limits, preparing), passing=(KmcError,))
         except KmcError as error:
             place = f" ({Path(error.span.path).name}:{error.span.line})" if error.span is not None else ""
             why = error.message if isinstance(error, SpecError) else f"the native engine fails: {error}"
@@ -87,3 +96,20 @@ class HandedOverSearch(ModuleSearch):
             self._note(f"The interpreter goes on. {result.sentence('The native engine')}")
             return None
         return result
+
+    def _preparing(self, passed: float) -> Limits:
+        """Return the limits until the native search begins, when so many seconds have passed.
+
+        Half of the memory is left for the interpreter, whose heap keeps what a translation took.
+        """
+        limit, taken = self._limits.memory_bytes, memory_bytes()
+        room = available_bytes() if limit is None else max(0, limit - taken)
+        return Limits(seconds=max(_PREPARING_SECONDS, _PREPARING_TIMES * passed), memory_bytes=taken + room // 2)
+
+
+def _shortage(result: Result) -> str:
+    """Say what the native engine lacked."""
+    bound = result.bound.value if result.bound is not None else "something"
+    if result.is_unsearched:
+        return f"translating and compiling the module takes too much {bound}"
+    return f"the native engine has reached the limit on {bound}"

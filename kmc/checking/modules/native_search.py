@@ -10,12 +10,13 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from kmc.budget import BudgetSpent, require_budget, within_budget
 from kmc.cache_folder import cache_folder
 from kmc.checking.model_choice import changed, choose_bound
 from kmc.checking.modules.checked_module import CheckedModule
@@ -38,6 +39,7 @@ from kmc.errors import EvaluationError, InternalError, Span, SpecError
 from kmc.frontend.model import Model
 from kmc.invariants.kinds import KINDS, Role
 from kmc.memory_limit import refuse_low_limit
+from kmc.process import available_bytes, memory_bytes
 from kmc.reference.diagnose import FailingState
 from kmc.result import Limits, PropertyVerdict, Result
 from kmc.tla.shapes.observation import ObservedExtent, Sample, sampled
@@ -53,6 +55,8 @@ _BEYOND_TYPES = frozenset(("KMC921",))
 """The code of a check that only compiled code has: a value that no state keeps, such as one that is compared, may be
 outside of the type of a variable."""
 _STATES_MAX = 100_000
+_SHARE_OF_MACHINE = 0.75
+"""The share of the available memory that translating and compiling may use where no limit is given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +71,12 @@ class NativeOptions:
     place: SearchPlace = field(default_factory=InMemory)
 
 
-class _TimeIsUp(Exception):
-    """The end of the time for the search, before it began."""
-
-
 @dataclass(slots=True)
 class NativeModuleSearch:
-    """One check of a module on the native engine; `cache` keeps its translations, by default the one of this user."""
+    """One check of a module on the native engine; `cache` keeps its translations, by default the one of this user.
+
+    `preparing` are further limits on seconds and bytes until a search begins: each translation has these anew.
+    """
 
     module: CheckedModule
     limits: Limits
@@ -81,6 +84,7 @@ class NativeModuleSearch:
     keep_going: bool = False
     around: Surroundings = field(default_factory=Surroundings)
     cache: TranslationCache | None = None
+    preparing: Limits = field(default_factory=Limits)
     _began: float = field(default_factory=time.monotonic)
     _temporal: NativeTemporal = field(default_factory=NativeTemporal)
     _directory: RunDirectory | None = None
@@ -88,9 +92,11 @@ class NativeModuleSearch:
 
     def run(self) -> Result:
         """Explore until done, a violation, a limit or Ctrl-C; SpecError KMC812 for what cannot be translated."""
-        self._temporal = NativeTemporal.of(self.module)
         try:
-            if self._breaks_initially():
+            with self._budget():
+                self._temporal = NativeTemporal.of(self.module)
+                breaks_initially = self._breaks_initially()
+            if breaks_initially:
                 # The interpreter ends such a search at its first level.
                 return ModuleSearch(
                     self.module, self.limits, keep_going=self.keep_going, progress=self.around.progress
@@ -98,20 +104,30 @@ class NativeModuleSearch:
             kept = None if self.cache is None else nullcontext(self.cache)
             with kept or _cache(self.module, self.options.configuration, self._temporal.texts) as cache:
                 return self._searched(cache)
-        except _TimeIsUp:
-            return self._unsearched()
+        except BudgetSpent as spent:
+            return self._unsearched(spent)
 
-    def _poll(self) -> None:
+    def _seconds_left(self) -> float | None:
         seconds = self.limits.seconds
-        if seconds is not None and time.monotonic() - self._began >= seconds:
-            raise _TimeIsUp
+        return None if seconds is None else max(0.0, seconds - (time.monotonic() - self._began))
 
-    def _unsearched(self) -> Result:
-        """Return the result of a check whose time ran out before its search began."""
+    def _until_search(self) -> Limits:
+        """Return the limits on seconds and bytes until a search begins, by default a share of the machine's memory."""
+        seconds = [one for one in (self._seconds_left(), self.preparing.seconds) if one is not None]
+        bytes_max = self.preparing.memory_bytes or self.limits.memory_bytes
+        free = memory_bytes() + int(available_bytes() * _SHARE_OF_MACHINE)
+        return Limits(seconds=min(seconds, default=None), memory_bytes=free if bytes_max is None else bytes_max)
+
+    def _budget(self) -> AbstractContextManager[None]:
+        limits = self._until_search()
+        return within_budget(limits.seconds, limits.memory_bytes)
+
+    def _unsearched(self, spent: BudgetSpent) -> Result:
+        """Return the result of a check whose budget was spent before its search began."""
         from kmc.engine.unsearched import unsearched
 
         passed = time.monotonic() - self._began
-        result = unsearched(self.module.model, "native", passed, self.options.fingerprint_bits)
+        result = unsearched(self.module.model, "native", passed, self.options.fingerprint_bits, spent)
         return replace(
             result, properties=tuple(PropertyVerdict(name, "not checked") for name in self.module.property_names)
         )
@@ -120,7 +136,7 @@ class NativeModuleSearch:
         """Return whether an initial state breaks a part of a property that concerns initial states only."""
         parts = [part for part in self.module.of_states if part.is_initial]
         return bool(parts) and not all(
-            part.is_true(state) for state in self.module.initial_states(self._poll) for part in parts
+            part.is_true(state) for state in self.module.initial_states(require_budget) for part in parts
         )
 
     def _searched(self, cache: TranslationCache) -> Result:
@@ -146,9 +162,10 @@ class NativeModuleSearch:
         return None if data is None else cache.unpacked(data, files_of(self.module.program))
 
     def _translated(self, cache: TranslationCache, widening: Widening) -> NativeTranslation:
-        if self._sample is None:
-            self._sample = sampled(self.module.program, EXTENT, self._poll)
-        return translate_for_native(self.module.program, cache, widening, self._sample, self._temporal.atoms)
+        with self._budget():
+            if self._sample is None:
+                self._sample = sampled(self.module.program, EXTENT, require_budget)
+            return translate_for_native(self.module.program, cache, widening, self._sample, self._temporal.atoms)
 
     def _widened_until_it_fits(
         self, cache: TranslationCache, translation: NativeTranslation, widening: Widening
@@ -213,7 +230,8 @@ class NativeModuleSearch:
         return not_in_module(error, around, translation)
 
     def _model(self, translation: NativeTranslation) -> Model:
-        model = changed(choose_bound(translation.root, None, ()).model, self.module.model.deadlock, None)
+        with self._budget():
+            model = changed(choose_bound(translation.root, None, ()).model, self.module.model.deadlock, None)
         return replace(model, temporal=self.module.model.temporal)
 
     def _checked(self, model: Model, translation: NativeTranslation, cache: TranslationCache | None) -> Result:
@@ -226,11 +244,8 @@ class NativeModuleSearch:
         from kmc.engine.check_model import check_native, nothing_before
         from kmc.engine.layout.search_outcome import Settings
 
-        limits = self.limits
-        if limits.memory_bytes is not None:
-            refuse_low_limit(limits.memory_bytes, 0)
-        if limits.seconds is not None:
-            limits = replace(limits, seconds=max(0.0, limits.seconds - (time.monotonic() - self._began)))
+        if self.limits.memory_bytes is not None:
+            refuse_low_limit(self.limits.memory_bytes, 0)
         problem = self._temporal.of_spec(
             model, lambda state: state_line(self.module.program, translation.decoder.state(state))
         )
@@ -241,7 +256,7 @@ class NativeModuleSearch:
         with place.opened(self.around.note) as search_of:
             return check_native(
                 model,
-                limits,
+                replace(self.limits, seconds=self._seconds_left()),
                 threads=self.options.threads,
                 keep_going=self.keep_going and judges,
                 progress=self.around.progress,
@@ -252,6 +267,7 @@ class NativeModuleSearch:
                 problem=problem if judges else None,
                 note=self.around.note,
                 before_search=before_search,
+                preparing=self._until_search(),
             )
 
     def _in_module(self, result: Result, translation: NativeTranslation) -> Result:

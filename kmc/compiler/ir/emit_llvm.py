@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import assert_never
 
+from kmc.budget import require_budget
 from kmc.compiler.ir.nodes import (
     COPY_STEP,
     Bin,
@@ -165,6 +166,7 @@ class _Emitter:
 
     def statement(self, statement: Stmt) -> None:
         """One statement."""
+        require_budget()
         match statement:
             case Let(name, value):
                 self.assign(name, self.expr(value))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from kmc.budget import require_budget
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Const, Expr, Let, Stmt, Var
 from kmc.compiler.lowering.arithmetic import divided, in_range
@@ -51,6 +52,7 @@ _HARMLESS = 8
 
 def evaluate(low: Lowering, node: ast.expr, scope: Scope) -> Value:
     """The value of an expression."""
+    require_budget()
     match node:
         case ast.Constant(value=value):
             return in_range(low, python_value(value), node)

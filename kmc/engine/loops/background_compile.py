@@ -16,7 +16,7 @@ from dataclasses import asdict
 from functools import partial
 from importlib import import_module
 
-from kmc.compile_log import compile_seconds_left, require_time
+from kmc.budget import require_budget, seconds_left
 from kmc.engine.loops.compiled_loops import NativeLoop
 from kmc.engine.native.specialization import Specialization
 from kmc.errors import SystemFault
@@ -69,13 +69,13 @@ def _started(loop: NativeLoop) -> subprocess.Popen[bytes] | None:
 
 
 def _received(child: subprocess.Popen[bytes], key: str) -> bytes | None:
-    """The code that a process sends, or None if it sends no code for this key. CompileTimeout when time runs out."""
+    """The code that a process sends, or None if it sends no code for this key. TimeSpent when time runs out."""
     try:
-        left = compile_seconds_left()
+        left = seconds_left()
         data, _ = child.communicate(timeout=_SECONDS_MAX if left is None else min(max(left, 0.0), _SECONDS_MAX))
         sent, code = parts_of(data)
     except subprocess.TimeoutExpired:
-        require_time()
+        require_budget()
         return None
     except (SystemFault, ValueError):
         return None

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, assert_never
 
+from kmc.budget import polled
 from kmc.errors import EvaluationError
 from kmc.tla.resolved.nodes import (
     AlwaysExpr,
@@ -195,7 +196,7 @@ class Compiler:
                 return ordered(values)
             if isinstance(values, SymbolicSet):
                 try:
-                    return values.elements()
+                    return polled(values.elements())
                 except EvaluationError as error:
                     raise error.at(place) from None
             raise wrong_kind("\\in", "a set on the right", stored_value(values)).at(place)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from kmc.budget import polled
 from kmc.tla.values.failures import endless_recursion, outside_domain
 from kmc.tla.values.functions import function_of
 from kmc.tla.values.kinds import SymbolicSet, Value
@@ -52,7 +53,7 @@ class LazyFunction:
 def stored_value(value: Any) -> Value:
     """Return a value as it is stored: symbolic sets and lazy functions as lists."""
     if isinstance(value, SymbolicSet):
-        return frozenset(value.elements())
+        return frozenset(polled(value.elements()))
     if isinstance(value, LazyFunction):
         return value.listed()
     known: Value = value

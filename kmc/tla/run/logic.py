@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from itertools import product
 from typing import Any, TypeVar
 
+from kmc.budget import polled
 from kmc.errors import Span
 from kmc.tla.resolved.nodes import Argument, BoundRange, CaseExpr, EnabledExpr, QuantifiedExpr
 from kmc.tla.resolved.own_variables import mentions_stand_ins, with_own_variables
@@ -112,7 +113,7 @@ def _listings(compiler: NodeCompiler, ranges: tuple[BoundRange, ...], scope: Run
 
 
 def _together(listings: list[Listing]) -> Listing:
-    return lambda frame: product(*[listing(frame) for listing in listings])
+    return lambda frame: polled(product(*[listing(frame) for listing in listings]))
 
 
 def _unpacking(ranges: tuple[BoundRange, ...], slots: tuple[int, ...]) -> Binder:

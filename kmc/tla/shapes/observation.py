@@ -10,6 +10,7 @@ import random
 from collections.abc import Generator, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 
+from kmc.budget import polled, require_budget
 from kmc.errors import EvaluationError
 from kmc.tla.run.program import ModuleProgram, Poll, State
 from kmc.tla.shapes.shape import (
@@ -77,6 +78,7 @@ class Observer:
         return known
 
     def _shape(self, value: Value) -> Shape:
+        require_budget()
         match value:
             case TlaBoolean():
                 return BOOLEAN
@@ -94,7 +96,7 @@ class Observer:
             case FunctionValue():
                 return self._function(value)
             case SymbolicSet():
-                return SetShape(join_all(map(self.shape_of, value.elements())))
+                return SetShape(join_all(map(self.shape_of, polled(value.elements()))))
 
     def _function(self, value: FunctionValue) -> Shape:
         keys, values = value.domain.keys, [self.shape_of(item) for item in value.values]
@@ -149,6 +151,7 @@ def observe(sample: Sample, program: ModuleProgram, uses: UsedNames, others: Ite
 
 
 def _join_state(observer: Observer, shapes: list[Shape], state: State) -> None:
+    require_budget()
     for index, value in enumerate(state):
         shapes[index] = join(shapes[index], observer.shape_of(value))
 

@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 
+from kmc.budget import require_budget
 from kmc.tla.translate.formatting import names_of
 from kmc.tla.translate.shared_codes import WORD, SharedCodes
 from kmc.tla.translate.translation import WrittenLine
@@ -67,6 +68,7 @@ class _FunctionWriter:
     def _read_word(self, word: str) -> None:
         if word in self.free:
             return
+        require_budget()
         text = self.shared.texts[word]
         for inner in WORD.findall(text):
             self._read_word(inner)
@@ -138,6 +140,7 @@ class _Scope:
 
     def _expanded(self, text: str) -> str:
         """Return a text without words."""
+        require_budget()
         return WORD.sub(self._replacement, text)
 
     def _replacement(self, found: re.Match[str]) -> str:
@@ -175,6 +178,7 @@ class _Scope:
         nodes.insert(first, self._definition(word, nodes[first].depth))
 
     def _definition(self, word: str, depth: int) -> _Node:
+        require_budget()
         place = self.writer.shared.places[word]
         parameters = self.writer.open_names(word) - self.inside
         others = {other: call for other, call in self.calls.items() if other != word}

@@ -15,6 +15,7 @@ from enum import Enum, auto
 from math import prod
 from typing import Any
 
+from kmc.budget import require_budget
 from kmc.errors import EvaluationError, Span, SpecError
 from kmc.tla.resolved.model import ResolvedModel
 from kmc.tla.resolved.nodes import (
@@ -138,6 +139,7 @@ class Translation:
 
     def value(self, expression: Argument, scope: TranslationScope, want: Shape = NOTHING) -> TypedSource:
         """Translate an expression to a value; `want` is the shape of the place that it goes to, if that is known."""
+        require_budget()
         node, scope = head(expression, scope)
         local = local_of(node, scope)
         if local is not None:
@@ -346,9 +348,8 @@ class Translation:
         if self.is_network(self.shapes[index]) and isinstance(joined, SetShape):
             plain = alternatives_of(joined.element)
             are_tuples = any(key.is_tuple for one in plain if isinstance(one, RecordShape) for key in one.classes)
-            kinds = (
-                (RecordShape, SequenceShape) if are_tuples else (RecordShape,)
-            )  # tuples become sequences beside these
+            # Tuples become sequences beside these.
+            kinds = (RecordShape, SequenceShape) if are_tuples else (RecordShape,)
             joined = SetShape(join_all(one for one in plain if isinstance(one, kinds)))
         self.shapes[index] = joined
         return joined

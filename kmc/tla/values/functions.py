@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from weakref import WeakValueDictionary
 
+from kmc.budget import polled
 from kmc.tla.values.failures import outside_domain, wrong_kind
 from kmc.tla.values.kinds import Domain, FunctionValue, SymbolicSet, Value
 from kmc.tla.values.order import described
@@ -53,7 +54,7 @@ def applied(function: Value, argument: Value) -> Value:
 
 
 def _stored(value: Value) -> Value:
-    return frozenset(value.elements()) if isinstance(value, SymbolicSet) else value
+    return frozenset(polled(value.elements())) if isinstance(value, SymbolicSet) else value
 
 
 def has_argument(function: Value, argument: Value) -> bool:

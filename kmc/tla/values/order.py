@@ -15,6 +15,7 @@ import re
 from functools import cache, cmp_to_key
 from itertools import chain
 
+from kmc.budget import polled
 from kmc.errors import EvaluationError
 from kmc.tla.values.kinds import FunctionValue, SymbolicSet, TlaBoolean, TlaModelValue, Value
 
@@ -128,7 +129,7 @@ def _of_numbers(values: frozenset[Value]) -> tuple[Value, ...] | None:
 def ordered(values: frozenset[Value] | SymbolicSet) -> tuple[Value, ...]:
     """Return the elements of a set in order; EvaluationError KMC257 if TLC cannot compare two of them."""
     if isinstance(values, SymbolicSet):
-        return tuple(values.elements())
+        return tuple(polled(values.elements()))
     found = _remembered.get(values)
     if found is None:
         found = sorted_values(values)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, combinations, product
 from math import comb, prod
 
+from kmc.budget import polled
 from kmc.tla.values.failures import not_enumerable, wrong_kind
 from kmc.tla.values.functions import function_of
 from kmc.tla.values.kinds import FALSE, TRUE, FunctionValue, SymbolicSet, TlaModelValue, Value
@@ -375,12 +376,12 @@ def size_of(values: AnySet) -> int:
 
 def stored(value: Value) -> Value:
     """Return the value as it is stored: a set as the list of its elements."""
-    return frozenset(value.elements()) if isinstance(value, SymbolicSet) else value
+    return frozenset(polled(value.elements())) if isinstance(value, SymbolicSet) else value
 
 
 def listed(values: AnySet) -> frozenset[Value]:
     """Return the set as the list of its elements."""
-    return values if isinstance(values, frozenset) else frozenset(values.elements())
+    return values if isinstance(values, frozenset) else frozenset(polled(values.elements()))
 
 
 def _family(value: Value) -> object:

@@ -12,7 +12,8 @@ import pytest
 from support.commands.cli_runner import COUNTER, kmc
 
 import kmc as api
-from kmc.compile_log import LOG, CompileTimeout, compiled_within, require_time
+from kmc.budget import TimeSpent, require_budget, within_budget
+from kmc.compile_log import LOG
 from kmc.engine import check_model
 from kmc.engine.check_model import check_native
 from kmc.frontend.binding import bind
@@ -89,13 +90,13 @@ def test_compiling_ends_between_two_passes(monkeypatch: pytest.MonkeyPatch) -> N
     begun: list[str] = []
     monkeypatch.setattr(object_code, "_optimise", lambda *_: begun.append("optimise"))
     text = "define i64 @one() {\n  ret i64 1\n}\n"
-    with compiled_within(0.0), pytest.raises(CompileTimeout):
+    with within_budget(0.0), pytest.raises(TimeSpent):
         object_code.emit_object(text)
     assert begun == []
-    with compiled_within(0.0), pytest.raises(CompileTimeout), LOG.compiling("a part"):
+    with within_budget(0.0), pytest.raises(TimeSpent), LOG.compiling("a part"):
         begun.append("a part")
     assert begun == []
-    require_time()  # the limit ends with the block
+    require_budget()  # the limit ends with the block
 
 
 @WITHOUT_CACHE
@@ -124,7 +125,7 @@ def test_the_native_engine_says_the_same_when_the_limit_ends_between_compiling_a
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # Compiling has all the time it needs, and leaves none.
-    monkeypatch.setattr(check_model, "compiled_within", lambda seconds: nullcontext())
+    monkeypatch.setattr(check_model, "within_budget", lambda *_: nullcontext())
     root = find_spec_root(COUNTER)
     file = find_model(root, "smoke")
     assert file is not None
