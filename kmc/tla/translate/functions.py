@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from kmc.errors import Span
 from kmc.tla.resolved.nodes import (
     Argument,
     BoundExpr,
@@ -51,6 +52,7 @@ from kmc.tla.translate.computed_fields import value_at
 from kmc.tla.translate.computed_updates import updated_at
 from kmc.tla.translate.eager import evaluated
 from kmc.tla.translate.iteration import choose, iterable, loops
+from kmc.tla.translate.lazy import is_total
 from kmc.tla.translate.literals import record_source, wanted
 from kmc.tla.translate.membership import in_domain
 from kmc.tla.translate.pointwise import is_computed_update
@@ -394,9 +396,25 @@ def extended(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: S
         assert isinstance(whole, MapShape)
         shape = MapShape(whole.key, whole.value, domain if known else None)
         return TypedSource(f"joined({left.source}, {other.source})", shape)
-    if isinstance(left.shape, MapShape) and isinstance(other.shape, SequenceShape) and other.shape.longest == 0:
-        return replace(left, shape=replace(left.shape, domain=None))  # it was always the function without keys
+    if _is_empty(other.shape) and not t.is_bag(left.shape):
+        return _beside_empty(t, left, other, Delayed(right, right_scope), node.place)
+    if _is_empty(left.shape) and not t.is_bag(other.shape):
+        return _beside_empty(t, other, left, Delayed(first, first_scope), node.place)
     raise refusal("@@ of these functions", node.place)
+
+
+def _is_empty(shape: Shape) -> bool:
+    """Return whether a value was always the function without keys."""
+    return isinstance(shape, SequenceShape) and shape.longest == 0
+
+
+def _beside_empty(t: Translation, code: TypedSource, empty: TypedSource, read: Delayed, place: Span) -> TypedSource:
+    """Return a function that is joined with one without keys, which is evaluated all the same."""
+    if not isinstance(code.shape, MapShape) and not _is_empty(code.shape):
+        raise refusal("@@ of these functions", place)
+    tests = [] if is_total(t, read.expression, read.scope, trusts_guards=False) else [f"len({empty.source}) == 0"]
+    shape = replace(code.shape, domain=None) if isinstance(code.shape, MapShape) else code.shape
+    return _with_others(replace(code, shape=shape), tests)
 
 
 def _is_partial(shape: Shape) -> bool:

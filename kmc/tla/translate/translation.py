@@ -357,8 +357,10 @@ class Translation:
     def field(self, record: TypedSource, name: str, place: Span) -> TypedSource:
         """Read a field of a record, in the classes that have it."""
         shapes = [plain for plain in alternatives_of(record.shape) if isinstance(plain, RecordShape)]
-        if not shapes:
+        if not shapes and any(isinstance(one, MapShape | SequenceShape) for one in alternatives_of(record.shape)):
             raise refusal(f"the field {name} of what is not known to be a record", place)
+        if not shapes:
+            return TypedSource("checked(0, False)", NOTHING)  # TLC stops here, or no state has such a value
         source = f"{record.source}.{field_name(name)}"
         shape = self.records.field_of(shapes[0], name)
         having = frozenset(key for key in shapes[0].classes if name in key.fields)
@@ -483,9 +485,7 @@ def _is_described(node: Expression) -> bool:
 
 def _is_large(value: Value) -> bool:
     """Return whether a constant is better written as its expression than as its elements."""
-    if isinstance(value, SymbolicSet):
-        return True
-    return isinstance(value, frozenset) and len(value) > _FOLDED_MAX
+    return isinstance(value, SymbolicSet) or (isinstance(value, frozenset) and len(value) > _FOLDED_MAX)
 
 
 _KINDS = {
