@@ -133,8 +133,8 @@ def recursive_application(t: Translation, node: ApplyExpr, scope: TranslationSco
     if not passed and operator not in t.recursions and (filtered := gathered(t, node, scope, want)) is not None:
         return filtered
     if operator not in t.recursions:
-        recurrence = SetRecursion(operator, operator.parameters, operator.body, around)
-        if (total := summed(t, recurrence, node.arguments, scope)) is not None:
+        going = SetRecursion(operator, operator.parameters, operator.body, around)
+        if (total := summed(t, going, node.arguments, scope, want)) is not None:
             return total
     pairs = list(zip(operator.parameters, node.arguments, strict=True))
     if operator not in t.recursions:

@@ -1,8 +1,9 @@
-r"""A recursion that goes through a set in any order and adds up a value of each element: a sum, or a union.
+r"""A recursion that goes through a set in any order and adds up a value of each element: a sum, a union, a function.
 
 `F(S)`, which is `b` for an empty S and else `e(m) + F(S \ {m})` for any element m of S, is `b` and the sum of `e(m)`
 over S, in whatever order CHOOSE takes the elements; `F(S \ {m}, n + e(m))`, which ends with n, is the same sum. Neither
-`e` nor `b` depends on S. `\union` takes the place of `+` in a union. The text has no chain, so S may be of any size.
+`e` nor `b` depends on S. `\union` takes the place of `+` in a union. `(m :> e(m)) @@ F(S \ {m})`, which is `<<>>` for
+an empty S, is a function on S. The text has no chain, so S may be of any size.
 """
 
 from __future__ import annotations
@@ -28,10 +29,11 @@ from kmc.tla.resolved.nodes import (
     OperatorReferenceExpr,
     SetEnumerationExpr,
 )
-from kmc.tla.shapes.shape import NOTHING, NUMBER, NumberShape, SetShape, Shape, join
+from kmc.tla.shapes.shape import NOTHING, NUMBER, MapShape, NumberShape, SetShape, Shape, join
 from kmc.tla.translate.alike import alike
 from kmc.tla.translate.facts import children, definitions_of
 from kmc.tla.translate.iteration import choose, iterable
+from kmc.tla.translate.literals import wanted
 from kmc.tla.translate.narrowing import guard, operand
 from kmc.tla.translate.scope import (
     Delayed,
@@ -75,18 +77,22 @@ class _Added:
 
 
 def summed(
-    t: Translation, recurrence: SetRecursion, arguments: Sequence[Argument], scope: TranslationScope
+    t: Translation,
+    recursion: SetRecursion,
+    arguments: Sequence[Argument],
+    scope: TranslationScope,
+    want: Shape = NOTHING,
 ) -> TypedSource | None:
     """Translate the application of such a recursion; None for another one."""
-    given = {name: Delayed(one, scope) for name, one in zip(recurrence.parameters, arguments, strict=True)}
-    values = [parameter for parameter in recurrence.parameters if not parameter.arity]
+    given = {name: Delayed(one, scope) for name, one in zip(recursion.parameters, arguments, strict=True)}
+    values = [parameter for parameter in recursion.parameters if not parameter.arity]
     for rest in values:
         for kept in (None, *(one for one in values if one is not rest)):
             passed = {name: one for name, one in given.items() if name not in (rest, kept)}
-            if _divided(recurrence, rest, kept, passed, _ANY) is None:
+            if _divided(_Parts(recursion, rest, kept), passed, _ANY) is None:
                 continue
             try:
-                code = _translated(t, recurrence, rest, kept, given)
+                code = _translated(t, _Parts(recursion, rest, kept), given, want)
             except SpecError:
                 code = None
             if code is not None:
@@ -95,15 +101,19 @@ def summed(
 
 
 @dataclass(frozen=True, slots=True)
-class _Division:
-    """What a recursion is for an empty set, and what for another one, in which CHOOSE takes an element.
+class _Parts:
+    """A recursion: `rest` is the set that it goes through, `kept` the parameter that has the sum so far, if any."""
 
-    `rest` is the set that it goes through, `kept` the parameter that has the sum so far, if there is one.
-    """
-
-    recurrence: SetRecursion
+    recursion: SetRecursion
     rest: NameBinding
     kept: NameBinding | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Division:
+    """What a recursion is for an empty set, and what for another one, in which CHOOSE takes an element."""
+
+    parts: _Parts
     element: SpecLocal
     base: Delayed
     step: Delayed
@@ -112,15 +122,10 @@ class _Division:
 _ANY = SpecLocal(TypedSource("element", NOTHING))
 
 
-def _divided(
-    recurrence: SetRecursion,
-    rest: NameBinding,
-    kept: NameBinding | None,
-    passed: Mapping[NameBinding, Delayed],
-    element: SpecLocal,
-) -> _Division | None:
+def _divided(parts: _Parts, passed: Mapping[NameBinding, Delayed], element: SpecLocal) -> _Division | None:
     """Divide the body of a recursion, None where it is not one that goes through a set."""
-    node, scope = _opened(recurrence.body, recurrence.around.bind(passed.items()), rest, element)
+    recursion, rest, kept = parts.recursion, parts.rest, parts.kept
+    node, scope = _opened(recursion.body, recursion.around.bind(passed.items()), rest, element)
     if not isinstance(node, IfExpr):
         return None
     is_end = _is_empty_test(node.condition, scope, rest)
@@ -132,7 +137,7 @@ def _divided(
     opened = Delayed(*_opened(step, scope, rest, element))
     if not any(entry is element for entry in opened.scope.entries.values()):
         return None
-    return _Division(recurrence, rest, kept, element, Delayed(base, scope), opened)
+    return _Division(parts, element, Delayed(base, scope), opened)
 
 
 def _opened(
@@ -198,40 +203,45 @@ def _is_empty_test(node: Expression, scope: TranslationScope, rest: NameBinding)
     return None
 
 
-def _translated(
-    t: Translation,
-    recurrence: SetRecursion,
-    rest: NameBinding,
-    kept: NameBinding | None,
-    given: Mapping[NameBinding, Delayed],
-) -> TypedSource | None:
+def _translated(t: Translation, parts: _Parts, given: Mapping[NameBinding, Delayed], want: Shape) -> TypedSource | None:
     """Translate the recursion for the set that it is given."""
-    passed = {name: one for name, one in given.items() if name not in (rest, kept)}
-    chosen = _chosen(t, given[rest])
-    division = _divided(recurrence, rest, kept, passed, _ANY if chosen is None else chosen[0])
+    passed = {name: one for name, one in given.items() if name not in (parts.rest, parts.kept)}
+    chosen = _chosen(t, given[parts.rest])
+    division = _divided(parts, passed, _ANY if chosen is None else chosen[0])
     assert division is not None
-    additions = _Additions(t, division)
-    base = division.base if kept is None else given[kept]
-    if kept is None and additions.depends(base.expression, base.scope):
+    additions = _Additions(t, division, want)
+    base = division.base if parts.kept is None else given[parts.kept]
+    if parts.kept is None and additions.depends(base.expression, base.scope):
         return None
-    first = t.value(base.expression, base.scope)
     if chosen is None:
-        return first
-    step = division.step
-    added = additions.of(expression_of(step), step.scope)
-    if added is None or first.is_network or not added.sign:
-        return first if added == _Added() else None
+        return t.value(base.expression, base.scope, want)
+    added = additions.of(expression_of(division.step), division.step.scope)
+    if added is None or not added.sign:
+        return None
+    if added.sign == "@@":
+        return _function(t, base, given[parts.rest], added, chosen)
+    first = t.value(base.expression, base.scope)
     if added.sign == "+":
-        if not isinstance(first.shape, NumberShape):
-            return None
         total = f"sum({added.source} {chosen[1]})"
-        return TypedSource(total if first.source == "0" else f"({first.source} + {total})", NUMBER)
-    if not isinstance(first.shape, SetShape) or not isinstance(added.shape, SetShape):
+        code = TypedSource(total if first.source == "0" else f"({first.source} + {total})", NUMBER)
+        return code if isinstance(first.shape, NumberShape) else None
+    if first.is_network or not isinstance(first.shape, SetShape) or not isinstance(added.shape, SetShape):
         return None
     item = t.names.fresh("item")
     every = f"{{{item} {chosen[1]} for {item} in {added.source}}}"
     first, other = alike(t, first, TypedSource(every, added.shape), base.expression.place)
     return TypedSource(f"({first.source} | {other.source})", join(first.shape, other.shape))
+
+
+def _function(
+    t: Translation, base: Delayed, keys: Delayed, added: _Added, chosen: tuple[SpecLocal, str]
+) -> TypedSource | None:
+    """Return the function with a value for each element, None where the recursion begins with another than `<<>>`."""
+    if t.constant(expression_of(base), base.scope) != ():
+        return None
+    key = chosen[0].code
+    shape = MapShape(key.shape, added.shape, t.listed(keys.expression, keys.scope))
+    return TypedSource(f"{{{key.source}: {added.source} {chosen[1]}}}", shape)
 
 
 def _chosen(t: Translation, argument: Delayed) -> tuple[SpecLocal, str] | None:
@@ -253,32 +263,42 @@ class _Additions:
 
     t: Translation
     division: _Division
+    want: Shape
+
+    @property
+    def _parts(self) -> _Parts:
+        return self.division.parts
 
     def of(self, node: Expression, scope: TranslationScope, *, is_in_call: bool = False) -> _Added | None:
         """Return what an element adds to the rest; `is_in_call` is for the sum so far, which the call hands on."""
         if not self.depends(node, scope):
             return None
-        node, scope = _opened(*head(node, scope), self.division.rest, self.division.element)
+        node, scope = _opened(*head(node, scope), self._parts.rest, self.division.element)
         if is_in_call and isinstance(node, BoundExpr):
-            return _Added() if node.binding is self.division.kept else None
+            return _Added() if node.binding is self._parts.kept else None
         match node:
             case IfExpr() if not self.depends(node.condition, scope):
                 return self._of_branches(node, scope, is_in_call=is_in_call)
-            case BuiltinExpr(operator="+" | "\\union") if is_in_call or self.division.kept is None:
+            case BuiltinExpr(operator="+" | "\\union" | "@@") if is_in_call or self._parts.kept is None:
                 return self._of_operands(node, scope, is_in_call=is_in_call)
         call = None if is_in_call else self._call(node, scope)
         if call is None:
             return None
-        if self.division.kept is None:
+        if self._parts.kept is None:
             return _Added()
-        return self.of(call[self.division.kept], scope, is_in_call=True)  # type: ignore[arg-type]  # a value
+        return self.of(call[self._parts.kept], scope, is_in_call=True)  # type: ignore[arg-type]  # a value
 
     def _of_branches(self, node: IfExpr, scope: TranslationScope, *, is_in_call: bool) -> _Added | None:
         test, classes = guard(self.t, node.condition, scope)
         with self.t.narrowed(classes):
             then = self.of(node.then, scope, is_in_call=is_in_call)
         otherwise = self.of(node.otherwise, scope, is_in_call=is_in_call)
-        if then is None or otherwise is None or (then.sign and otherwise.sign and then.sign != otherwise.sign):
+        if (
+            then is None
+            or otherwise is None
+            or "@@" in (then.sign, otherwise.sign)
+            or (then.sign and otherwise.sign and then.sign != otherwise.sign)
+        ):
             return None
         sign = then.sign or otherwise.sign
         if not sign:
@@ -292,6 +312,8 @@ class _Additions:
         inner = self.of(before, scope, is_in_call=is_in_call)
         if inner is None or inner.sign not in ("", node.operator) or self.depends(alone, scope):
             return None
+        if node.operator == "@@":
+            return self._of_pair(*head(alone, scope)) if not inner.sign else None
         code = self.t.value(alone, scope)
         if code.is_network or not isinstance(code.shape, NumberShape if node.operator == "+" else SetShape):
             return None
@@ -300,20 +322,30 @@ class _Additions:
         source = f"({inner.source} {_SIGNS[node.operator]} {code.source})"
         return _Added(node.operator, source, join(inner.shape, code.shape))
 
+    def _of_pair(self, node: Expression, scope: TranslationScope) -> _Added | None:
+        """Return the value of a function for the element."""
+        if not isinstance(node, BuiltinExpr) or node.operator != ":>":
+            return None
+        if local_of(*head(operand(node, 0), scope)) is not self.division.element:
+            return None
+        known = wanted(self.want, MapShape)
+        code = self.t.value(operand(node, 1), scope, known.value if isinstance(known, MapShape) else NOTHING)
+        return None if code.is_network else _Added("@@", code.source, code.shape)
+
     def _call(self, node: Expression, scope: TranslationScope) -> dict[NameBinding, Argument] | None:
         """Return what the recursion is called with for the rest of the set, None if that is not what it is."""
-        recurrence, arguments = self.division.recurrence, tuple[Argument, ...]()
+        recursion, arguments = self._parts.recursion, tuple[Argument, ...]()
         match node:
-            case ApplyExpr(operator=operator) if operator is recurrence.itself:
+            case ApplyExpr(operator=operator) if operator is recursion.itself:
                 arguments = node.arguments
-            case FunctionApplicationExpr(function=BoundExpr(binding=binding)) if binding is recurrence.itself:
+            case FunctionApplicationExpr(function=BoundExpr(binding=binding)) if binding is recursion.itself:
                 arguments = (node.argument,)
             case _:
                 return None
-        given = dict(zip(recurrence.parameters, arguments, strict=True))
-        others = [name for name in given if name not in (self.division.rest, self.division.kept)]
+        given = dict(zip(recursion.parameters, arguments, strict=True))
+        others = [name for name in given if name not in (self._parts.rest, self._parts.kept)]
         is_same = all(_is_handed_on(given[name], scope, name) for name in others)
-        return given if is_same and self._is_rest(given[self.division.rest], scope) else None
+        return given if is_same and self._is_rest(given[self._parts.rest], scope) else None
 
     def _is_rest(self, node: Argument, scope: TranslationScope) -> bool:
         r"""Return whether a set is `S \ {m}`."""
@@ -322,7 +354,7 @@ class _Additions:
             return False
         single, inner = head(operand(less, 1), scope)
         return (
-            _is(operand(less, 0), scope, self.division.rest)
+            _is(operand(less, 0), scope, self._parts.rest)
             and isinstance(single, SetEnumerationExpr)
             and len(single.items) == 1
             and local_of(*head(single.items[0], inner)) is self.division.element
@@ -331,8 +363,8 @@ class _Additions:
     def depends(self, node: Argument, scope: TranslationScope) -> bool:
         """Return whether an expression reads the set, the sum so far, or the recursion itself."""
         division = self.division
-        names = {division.rest, division.kept, division.recurrence.itself}
-        passed = set(division.recurrence.parameters) - names
+        names = {self._parts.rest, self._parts.kept, self._parts.recursion.itself}
+        passed = set(self._parts.recursion.parameters) - names
         seen: set[tuple[int, int]] = set()
         waiting: list[tuple[Argument, TranslationScope]] = [(node, scope)]
         while waiting:

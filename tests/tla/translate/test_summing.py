@@ -63,3 +63,25 @@ def test_the_sum_of_an_empty_set_is_that_of_its_base(tmp_path: Path) -> None:
 def test_a_sum_without_its_base_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(summing, "_SIGNS", {"+": "-", "\\union": "|"})
     assert pair_of(tmp_path, SUMS, CONFIGURATION).differences(120) != []
+
+
+FUNCTIONS = r"""---- MODULE Built ----
+EXTENDS Integers, TLC
+CONSTANTS Proc
+VARIABLES f, n
+RECURSIVE Same(_), Put(_, _)
+Same(S) == IF S = {} THEN <<>> ELSE LET p == CHOOSE p \in S : TRUE IN (p :> n) @@ Same(S \ {p})
+Put(S, acc) == IF S = {} THEN acc ELSE LET p == CHOOSE p \in S : TRUE IN Put(S \ {p}, acc @@ (p :> f[p] + 1))
+Init == f = [p \in Proc |-> 0] /\ n = 0
+Step == n' = (n + 1) % 3 /\ UNCHANGED f
+Set == \E S \in SUBSET Proc : f' = Same(S) @@ f /\ UNCHANGED n
+Up == f' = Put({p \in Proc : f[p] < 2}, <<>>) @@ f /\ UNCHANGED n
+Next == Step \/ Set \/ Up
+====
+"""
+
+
+def test_functions_that_a_recursion_makes_have_the_steps_of_the_module(tmp_path: Path) -> None:
+    built = pair_of(tmp_path, FUNCTIONS, CONFIGURATION.replace("INVARIANT Few\n", ""))
+    assert built.differences(60) == []
+    assert "_level_" not in built.translated.folder.files["spec.py"]
