@@ -35,12 +35,15 @@ from kmc.tla.shapes.shape import (
 from kmc.tla.translate.alike import alike
 from kmc.tla.translate.comparable import kind_of
 from kmc.tla.translate.iteration import choose, items_of, iterable, loops
+from kmc.tla.translate.lazy import is_total
 from kmc.tla.translate.literals import have_several_lengths, wanted
+from kmc.tla.translate.logic import either
 from kmc.tla.translate.membership import may_be, membership
 from kmc.tla.translate.narrowing import guard
 from kmc.tla.translate.scope import Entry, SpecLocal, TranslationScope, TypedSource, head
 from kmc.tla.translate.several_kinds import only_function, only_set
 from kmc.tla.translate.translation import Translation
+from kmc.tla.values.kinds import Value
 
 _ARITHMETIC = {"+": "+", "-": "-", "*": "*", "%": "%", "\\div": "//"}
 _ORDER = {"<": "<", ">": ">", "<=": "<=", ">=": ">="}
@@ -282,10 +285,29 @@ def domain(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Sha
     match function.shape:
         case SequenceShape():
             return TypedSource(f"set({function.source}.offsets())", SetShape(NUMBER))
+        case MapShape() if t.is_bag(function.shape):
+            message = t.names.fresh("message")
+            return TypedSource(f"{{{message} for {message} in {function.source}}}", SetShape(function.shape.key))
         case MapShape():
             return TypedSource(f"{function.source}.keys()", SetShape(function.shape.key))
+        case RecordShape():
+            return _fields(t, function, is_total(t, node.arguments[0], scope, trusts_guards=False))
         case _:
             raise refusal("DOMAIN of this value", node.place)
+
+
+def _fields(t: Translation, record: TypedSource, is_defined: bool) -> TypedSource:
+    """Return the set of the fields of a record or of the positions of a tuple, by its class."""
+    assert isinstance(record.shape, RecordShape)
+    code: TypedSource | None = None
+    for key in sorted(record.shape.classes, key=str):
+        names = frozenset[Value](range(1, len(key.fields) + 1) if key.is_tuple else key.fields)
+        fields = t.literal(names)
+        code = fields if code is None else either(t.class_test(record.source, frozenset((key,))), fields, code)
+    assert code is not None, "a shape of records has a class"
+    if is_defined or len(record.shape.classes) > 1:
+        return code
+    return TypedSource(f"checked({code.source}, {record.source} == {record.source})", code.shape)
 
 
 def finite(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:
