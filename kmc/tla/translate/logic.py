@@ -15,6 +15,7 @@ from kmc.tla.resolved.nodes import (
     ConjunctionExpr,
     DisjunctionExpr,
     Expression,
+    FunctionConstructorExpr,
     IfExpr,
     NameBinding,
     PrimeExpr,
@@ -267,7 +268,8 @@ def _compared(
 def _is_known(t: Translation, node: Expression, scope: TranslationScope) -> bool:
     """Return whether an expression is written as its elements, or constant."""
     inner, scope = head(node, scope)
-    return isinstance(inner, TupleExpr | SetEnumerationExpr) or t.constant(inner, scope) is not None
+    is_written = isinstance(inner, TupleExpr | SetEnumerationExpr | FunctionConstructorExpr)
+    return is_written or t.constant(inner, scope) is not None
 
 
 def _is_empty(node: Expression, scope: TranslationScope) -> bool:

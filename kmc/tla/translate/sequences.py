@@ -7,7 +7,7 @@ from collections.abc import Callable
 from kmc.tla.resolved.nodes import ApplyExpr, BoundExpr, BuiltinExpr, NameBinding
 from kmc.tla.shapes.as_sequences import is_like_a_sequence
 from kmc.tla.shapes.refusal import refusal
-from kmc.tla.shapes.shape import NOTHING, NUMBER, SequenceShape, Shape, alternatives_of, join
+from kmc.tla.shapes.shape import NOTHING, NUMBER, MapShape, SequenceShape, Shape, alternatives_of, join
 from kmc.tla.translate.literals import wanted
 from kmc.tla.translate.membership import has_length
 from kmc.tla.translate.scope import Delayed, SpecLocal, TranslationScope, TypedSource
@@ -29,6 +29,8 @@ def _sequence_of(
 def length(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:
     """Translate Len."""
     code = only_function(t, t.value(node.arguments[0], scope))
+    if isinstance(code.shape, MapShape) and not has_length(code.shape):
+        code = t.value(node.arguments[0], scope, SequenceShape(NOTHING))  # `[i \in 1..n |-> e]` may be written as one
     if not all(has_length(plain) for plain in alternatives_of(code.shape)):
         raise refusal("Len of what may be something else than a sequence", node.place)
     return TypedSource(f"len({code.source})", NUMBER)

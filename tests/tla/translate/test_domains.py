@@ -1,0 +1,63 @@
+r"""DOMAIN as a set of a record, a tuple and a bag, and functions on 1..n where a sequence is needed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.modules.agreement import pair_of
+
+CONFIGURATION = """CONSTANTS Proc = {a, b}
+INIT Init
+NEXT Next
+INVARIANT Inv
+CHECK_DEADLOCK FALSE
+"""
+RECORDS = r"""---- MODULE Fields ----
+EXTENDS Integers, FiniteSets
+CONSTANTS Proc
+VARIABLES option, pair, n
+Init == option = [has |-> FALSE] /\ pair = <<0, "x">> /\ n = 0
+Set == option' = [has |-> TRUE, val |-> n] /\ UNCHANGED <<pair, n>>
+Use == option.has /\ option' = [has |-> FALSE] /\ n' = Cardinality(DOMAIN option) /\ UNCHANGED pair
+Turn == pair' = <<(pair[1] + 1) % 3, "y">> /\ n' = Cardinality(DOMAIN pair \ {pair[1]}) /\ UNCHANGED option
+Next == Set \/ Use \/ Turn
+Inv == (~option.has => DOMAIN option = {"has"}) /\ DOMAIN pair = 1..2 /\ DOMAIN option \subseteq {"has", "val"}
+====
+"""
+BAG = r"""---- MODULE Bag ----
+EXTENDS Integers, FiniteSets, Sequences, TLC
+CONSTANTS Proc
+VARIABLES net, log
+Init == log = [p \in Proc |-> <<>>] /\ net = [m \in {} |-> 0]
+Put(p) == \E k \in 1..3 : Len(log[p]) < 2 /\ log' = [log EXCEPT ![p] = Append(@, k)] /\ UNCHANGED net
+Send(p, q) ==
+  /\ Cardinality(DOMAIN net) < 2
+  /\ \A m \in DOMAIN net : net[m] < 2
+  /\ LET m == [src |-> p, dst |-> q, entries |-> log[p]]
+     IN net' = IF m \in DOMAIN net THEN [net EXCEPT ![m] = @ + 1] ELSE net @@ (m :> 1)
+  /\ UNCHANGED log
+Take == \E m \in DOMAIN net : /\ net[m] > 0
+                              /\ net' = [net EXCEPT ![m] = @ - 1]
+                              /\ log' = [log EXCEPT ![m.dst] = m.entries]
+Next == Take \/ \E p, q \in Proc : Put(p) \/ Send(p, q)
+Inv == \A m \in DOMAIN net : Len(m.entries) < 3
+====
+"""
+REVERSED = r"""---- MODULE Reversed ----
+EXTENDS Integers, Sequences
+CONSTANTS Proc
+VARIABLES log, n
+Reverse(s) == [i \in 1..Len(s) |-> s[Len(s) - i + 1]]
+Init == log = <<>> /\ n = 0
+Put(p) == Len(log) < 3 /\ log' = Append(log, p) /\ n' = Len(Reverse(log))
+Turn == log' = Reverse(log) /\ UNCHANGED n
+Next == Turn \/ \E p \in Proc : Put(p)
+Inv == Reverse(Reverse(log)) = log /\ log = Reverse(Reverse(log)) /\ (Reverse(log) # log => Len(log) > 1)
+====
+"""
+
+
+@pytest.mark.parametrize("module", [RECORDS, BAG, REVERSED], ids=["records", "bag", "reversed"])
+def test_domains_and_written_functions_have_the_steps_of_the_module(module: str, tmp_path: Path) -> None:
+    assert pair_of(tmp_path, module, CONFIGURATION).differences(120) == []
