@@ -16,6 +16,7 @@ from kmc.tla.run.program import ModuleProgram, Poll, State
 from kmc.tla.shapes.shape import (
     BOOLEAN,
     NOTHING,
+    Apart,
     AtomShape,
     MapShape,
     NumberShape,
@@ -29,7 +30,6 @@ from kmc.tla.shapes.shape import (
     check_nesting,
     join,
     join_all,
-    tuple_key,
 )
 from kmc.tla.values.kinds import FunctionValue, SymbolicSet, TlaBoolean, TlaModelValue, Value
 
@@ -40,6 +40,15 @@ _KEPT_MAX = 100_000
 
 
 @dataclass(frozen=True, slots=True)
+class Unsettled:
+    """The shapes of the values that were observed, tuples as sequences, and the variables that are functions."""
+
+    records: RecordTable
+    shapes: tuple[Shape, ...]
+    functions: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
 class Observation:
     """The shapes of the variables, in the order of the model, and of the fields of all records in them."""
 
@@ -47,6 +56,12 @@ class Observation:
     records: RecordTable
     is_complete: bool
     states: int
+    unsettled: Unsettled | None = None
+
+    def with_tuples(self, apart: Apart) -> Observation:
+        """Return the observation in which some tuples of one length have other classes."""
+        assert self.unsettled is not None
+        return _settled_observation(self.unsettled, self.is_complete, self.states, apart)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +162,8 @@ def observe(sample: Sample, program: ModuleProgram, uses: UsedNames, others: Ite
     shapes: list[Shape] = [NOTHING] * len(program.model.variables)
     for state in (*sample.states, *others):
         _join_state(observer, shapes, state)
-    return _settled_observation(observer.records, shapes, uses.functions, sample)
+    seen = Unsettled(observer.records, tuple(shapes), uses.functions)
+    return _settled_observation(seen, sample.is_complete, len(sample.states), Apart.NONE)
 
 
 def _join_state(observer: Observer, shapes: list[Shape], state: State) -> None:
@@ -237,14 +253,12 @@ def _walks(steps: _Steps, extent: ObservedExtent) -> Iterator[State]:
             yield state
 
 
-def _settled_observation(
-    records: RecordTable, shapes: list[Shape], functions: frozenset[int], sample: Sample
-) -> Observation:
-    table = RecordTable(records.names)
-    for key, fields in records.fields.items():
+def _settled_observation(seen: Unsettled, is_complete: bool, states: int, apart: Apart) -> Observation:
+    table = RecordTable(seen.records.names, apart=apart)
+    for key, fields in seen.records.fields.items():
         table.add(key, [settled(fields[name], table) for name in key.fields])
-    variables = [settled(shape, table, is_function=index in functions) for index, shape in enumerate(shapes)]
-    return Observation(tuple(variables), table, sample.is_complete, len(sample.states))
+    variables = [settled(shape, table, is_function=index in seen.functions) for index, shape in enumerate(seen.shapes)]
+    return Observation(tuple(variables), table, is_complete, states, seen)
 
 
 def settled(shape: Shape, records: RecordTable, *, in_set: bool = False, is_function: bool = False) -> Shape:
@@ -271,6 +285,6 @@ def _settled_sequence(shape: SequenceShape, records: RecordTable, *, in_set: boo
         return SequenceShape(settled(shape.element, records, in_set=True), shape.shortest, shape.longest)
     items = [settled(item, records) for item in shape.items]
     if in_set or (len({type(item) for item in items}) > 1 and not is_function):
-        return records.add(tuple_key(len(items)), items)
+        return records.add(records.tuple_class(items), items)
     domain: frozenset[object] = frozenset(range(1, shape.shortest + 1))
     return MapShape(NumberShape(1, shape.longest), join_all(items), domain)

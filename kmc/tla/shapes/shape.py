@@ -8,8 +8,9 @@ equal tuples are of one class, whatever was known of their items where they were
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from enum import Enum, auto
 from functools import reduce
 from typing import TypeAlias
 
@@ -72,10 +73,14 @@ class MapShape:
 
 @dataclass(frozen=True, slots=True)
 class RecordKey:
-    """A record class: its fields in alphabetical order, or the positions of a tuple."""
+    """A record class: its fields in alphabetical order, or the positions of a tuple.
+
+    `kinds` are those of the items of a tuple where tuples of other kinds have other classes (`RecordTable.apart`).
+    """
 
     fields: tuple[str, ...]
     is_tuple: bool = False
+    kinds: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,15 +286,30 @@ def _fits(plain: PlainShape, kept: dict[type[PlainShape], PlainShape]) -> bool:
             return True
 
 
+class Apart(Enum):
+    """The tuples of one length that are of other classes: none, those with functions or sets as items, by all kinds."""
+
+    NONE = auto()
+    BY_COLLECTION = auto()
+    BY_KIND = auto()
+
+
 @dataclass(slots=True)
 class RecordTable:
     """The record classes of a model, with the shape of every field: the join of all values and expressions in it.
 
     A function of strings is a record if `names`, which are the fields that the module writes, has all of its keys.
+    `apart` says which tuples of one length are of other classes; no tuple of one class is equal to one of another.
     """
 
     names: frozenset[str] = frozenset()
     fields: dict[RecordKey, dict[str, Shape]] = field(default_factory=dict)
+    apart: Apart = Apart.NONE
+
+    @property
+    def are_apart(self) -> bool:
+        """Return whether tuples of one length may have several classes."""
+        return self.apart is not Apart.NONE
 
     def add(self, key: RecordKey, values: Iterable[Shape]) -> RecordShape:
         """Join the shapes of one more record, in the order of the fields of its class."""
@@ -325,9 +345,22 @@ class RecordTable:
                     found = True
         return _without(shape, holders)
 
+    def tuple_class(self, items: Sequence[Shape], place: Span | None = None) -> RecordKey:
+        """Return the class of the tuples with these items; SpecError KMC812 where it depends on the value of one."""
+        key = tuple_key(len(items))
+        if not self.are_apart:
+            return key
+        kinds = [_kinds(item, self.apart) for item in items]
+        if any(len(one) != 1 for one in kinds):
+            raise refusal("a tuple whose items are of kinds that are not known", place)
+        return replace(key, kinds="".join(kind for one in kinds for kind in one))
+
     def item_shapes(self, length: int) -> list[Shape]:
-        """Return what is known of the items of the tuples of a length."""
-        key = tuple_key(length)
+        """Return what is known of the items of any tuple of a length."""
+        return [NOTHING] * length if self.are_apart else self.items_of(tuple_key(length))
+
+    def items_of(self, key: RecordKey) -> list[Shape]:
+        """Return what is known of the items of the tuples of a class."""
         known = self.fields.get(key, {})
         return [known.get(name, NOTHING) for name in key.fields]
 
@@ -339,6 +372,36 @@ class RecordTable:
     def field_of(self, shape: RecordShape, name: str) -> Shape:
         """Return the shape of a field in those classes that have it."""
         return join_all(self.fields[key][name] for key in shape.classes if name in key.fields)
+
+
+def mixes_kinds(records: RecordTable) -> bool:
+    """Return whether tuples of one length may be of several kinds, or hold other tuples of that length."""
+    return any(
+        key.is_tuple
+        and any(key in classes_in(shape) or len(_kinds(shape, Apart.BY_KIND)) > 1 for shape in fields.values())
+        for key, fields in records.fields.items()
+    )
+
+
+def _kinds(shape: Shape, apart: Apart) -> set[str]:
+    """Return a letter for each kind of values of a shape. No two values of two kinds are equal."""
+    return {_kind(plain, apart) for plain in alternatives_of(shape)}
+
+
+def _kind(shape: PlainShape, apart: Apart) -> str:
+    match shape:
+        case SetShape():
+            return "s"
+        case RecordShape() | MapShape() | SequenceShape():
+            return "f"
+        case _ if apart is not Apart.BY_KIND:
+            return "p"
+        case NumberShape():
+            return "n"
+        case BooleanShape():
+            return "b"
+        case AtomShape():
+            return "a"
 
 
 def classes_in(shape: Shape) -> frozenset[RecordKey]:

@@ -1,7 +1,7 @@
 r"""Equal values in two representations: a tuple is a record in one place and a sequence in another.
 
 Words of kmc's language say that values of two representations differ, also inside of sets. So the two sides of `=`,
-`\in`, `\subseteq`, `\union` and the like are brought into one, tuples as sequences, or refused.
+`\in`, `\subseteq`, `\union` and the like are brought into one, tuples as sequences or records, or refused.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from kmc.tla.shapes.shape import (
 )
 from kmc.tla.translate.scope import TypedSource
 from kmc.tla.translate.translation import Translation
-from kmc.tla.translate.tuples import is_tuple, sequence_of
+from kmc.tla.translate.tuples import as_wanted, is_tuple, sequence_of
 
 _LENGTH_MAX = 64
 """The length of the longest tuple that is a record, with some room."""
@@ -29,29 +29,31 @@ _LENGTH_MAX = 64
 
 def alike(t: Translation, one: TypedSource, other: TypedSource, place: Span) -> tuple[TypedSource, TypedSource]:
     """Return two values in representations in which equal ones are equal; SpecError KMC812 where they have none."""
-    one, other = as_sequences(t, one, other.shape), as_sequences(t, other, one.shape)
+    one, other = as_kept(t, one, other.shape), as_kept(t, other, one.shape)
     refuse_unlike(one.shape, other.shape, place)
     return one, other
 
 
-def as_sequences(t: Translation, code: TypedSource, other: Shape) -> TypedSource:
-    """Return a tuple, or a set of tuples, in sequences where the other value has these."""
+def as_kept(t: Translation, code: TypedSource, other: Shape) -> TypedSource:
+    """Return a tuple, or a set of tuples, as the other value keeps those: in sequences, or as records."""
     if is_tuple(code.shape) and isinstance(other, SequenceShape):
         return sequence_of(t.records, code, other.element)
+    if isinstance(code.shape, MapShape) and is_tuple(other):
+        return as_wanted(t.records, code, other)
     if not isinstance(code.shape, SetShape) or not isinstance(other, SetShape) or code.is_network:
         return code
     local = t.names.fresh("item")
-    item = as_sequences(t, TypedSource(local, code.shape.element), other.element)
+    item = as_kept(t, TypedSource(local, code.shape.element), other.element)
     if item.source == local:
         return code
     return replace(code, source=f"{{{item.source} for {local} in {code.source}}}", shape=SetShape(item.shape))
 
 
 def as_elements(t: Translation, element: TypedSource, holder: TypedSource) -> tuple[TypedSource, TypedSource]:
-    """Return a value and a set, where tuples are sequences on one side if they are on the other."""
+    """Return a value and a set, where tuples are sequences or records on one side if they are on the other."""
     if not isinstance(holder.shape, SetShape):
         return element, holder
-    return as_sequences(t, element, holder.shape.element), as_sequences(t, holder, SetShape(element.shape))
+    return as_kept(t, element, holder.shape.element), as_kept(t, holder, SetShape(element.shape))
 
 
 def refuse_unlike(one: Shape, other: Shape, place: Span) -> None:

@@ -44,7 +44,6 @@ from kmc.tla.shapes.shape import (
     fits,
     join,
     join_all,
-    tuple_key,
 )
 from kmc.tla.translate.alike import refuse_unlike
 from kmc.tla.translate.choosing import first_in_order, only_value
@@ -105,11 +104,13 @@ def tuple_(t: Translation, node: TupleExpr, scope: TranslationScope, want: Shape
         return TypedSource(f"[{source}]", SequenceShape(join_all(item.shape for item in items), len(items), len(items)))
     wants = t.records.item_shapes(len(node.items))
     items = [t.value(item, scope, shape) for item, shape in zip(node.items, wants, strict=True)]
-    code = record_source(t.records, tuple_key(len(items)), items)
-    for item, written, known in zip(node.items, items, t.records.item_shapes(len(items)), strict=True):
-        if not fits(written.shape, known) and not fits(
-            t.records.not_holding(tuple_key(len(items)), written.shape), known
-        ):
+    tuples = t.records.tuple_class([item.shape for item in items], node.place)
+    if t.records.are_apart:
+        wants = t.records.items_of(tuples)
+        items = [t.value(item, scope, shape) for item, shape in zip(node.items, wants, strict=True)]
+    code = record_source(t.records, tuples, items)
+    for item, written, known in zip(node.items, items, t.records.items_of(tuples), strict=True):
+        if not fits(written.shape, known) and not fits(t.records.not_holding(tuples, written.shape), known):
             raise refusal("a tuple in one place and a function in another, as an item of tuples", item.place)
     return code
 

@@ -114,7 +114,8 @@ def items_of(t: Translation, bound: BoundRange, entry: Entry) -> list[tuple[Name
     if not isinstance(entry, SpecLocal) or not isinstance(entry.code.shape, RecordShape):
         raise refusal("a tuple pattern over this set", bound.place)
     names = tuple(f"item{index}" for index in range(1, len(bound.bindings) + 1))
-    if any(not key.is_tuple or key.fields != names for key in entry.code.shape.classes):
+    is_one = len(entry.code.shape.classes) == 1
+    if not is_one or any(not key.is_tuple or key.fields != names for key in entry.code.shape.classes):
         raise refusal("a tuple pattern over tuples of another length", bound.place)
     return [
         (binding, SpecLocal(TypedSource(f"{entry.code.source}.{name}", t.records.field_of(entry.code.shape, name))))

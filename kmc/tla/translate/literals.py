@@ -20,7 +20,6 @@ from kmc.tla.shapes.shape import (
     Shape,
     alternatives_of,
     join_all,
-    tuple_key,
 )
 from kmc.tla.translate.names import NameTable, field_name
 from kmc.tla.translate.scope import TypedSource
@@ -135,7 +134,11 @@ class _Writer:
     def _tuple_record(self, value: tuple[Value, ...]) -> TypedSource:
         wants = self._records.item_shapes(len(value))
         items = [self.write(item, want) for item, want in zip(value, wants, strict=True)]
-        return record_source(self._records, tuple_key(len(items)), items)
+        key = self._records.tuple_class([item.shape for item in items])
+        if self._records.are_apart:
+            wants = self._records.items_of(key)
+            items = [self.write(item, want) for item, want in zip(value, wants, strict=True)]
+        return record_source(self._records, key, items)
 
     def _tuple(self, value: tuple[Value, ...], want: Shape) -> TypedSource:
         as_map, as_sequence = wanted(want, MapShape), wanted(want, SequenceShape)

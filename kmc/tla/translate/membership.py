@@ -324,9 +324,19 @@ def _stops_at(shape: PlainShape) -> bool:
     return not isinstance(shape, RecordShape | MapShape | SequenceShape)
 
 
+def _product_class(t: Translation, shape: Shape, node: ProductExpr) -> RecordKey:
+    """Return the class of the tuples that may be in a product."""
+    key = tuple_key(len(node.sets))
+    classes = [one for plain in alternatives_of(shape) if isinstance(plain, RecordShape) for one in plain.classes]
+    found = [one for one in classes if one.is_tuple and one.fields == key.fields]
+    if t.records.are_apart and len(found) > 1:
+        raise refusal("a product as a test of tuples of several kinds", node.place)
+    return found[0] if found else key
+
+
 def _in_product(t: Translation, code: TypedSource, node: ProductExpr, scope: TranslationScope) -> str:
     """Test each item of a tuple; a tuple of another length and a model value are in no product, as in TLC."""
-    key = tuple_key(len(node.sets))
+    key = _product_class(t, code.shape, node)
     code = as_wanted(t.records, code, RecordShape(frozenset((key,))))
     kinds = alternatives_of(code.shape)
     functions = [plain for plain in kinds if isinstance(plain, RecordShape | SequenceShape | MapShape)]

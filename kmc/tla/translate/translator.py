@@ -8,6 +8,7 @@ only in the last pass, when all shapes are known.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -25,7 +26,16 @@ from kmc.tla.run.program import ModuleProgram
 from kmc.tla.shapes.as_sequences import with_sequences, with_tuples_as_sequences
 from kmc.tla.shapes.observation import Observation
 from kmc.tla.shapes.refusal import refusal
-from kmc.tla.shapes.shape import NOTHING, RecordTable, SetShape, check_classes, check_nesting, join_all
+from kmc.tla.shapes.shape import (
+    NOTHING,
+    Apart,
+    RecordTable,
+    SetShape,
+    check_classes,
+    check_nesting,
+    join_all,
+    mixes_kinds,
+)
 from kmc.tla.translate.action_bodies import with_yields, write_action, write_initial
 from kmc.tla.translate.decomposition import NamedAction, decomposed
 from kmc.tla.translate.deep_loops import refuse_deep_loops
@@ -86,8 +96,33 @@ def translate_parts(
     behaviour = model.behaviour
     if behaviour is None or behaviour.next is None or not behaviour.initial:
         raise refusal("a model without initial states and a next-state relation", model_place(model))
+    records = _known_records(observation)
+    try:
+        return _translated(model, program, observation, records, widening, temporal)
+    except SpecError:
+        if observation.unsettled is None or not mixes_kinds(records):
+            raise
+        for apart in (Apart.BY_KIND, Apart.BY_COLLECTION):
+            with suppress(SpecError):
+                divided = observation.with_tuples(apart)
+                return _translated(model, program, divided, _known_records(divided), widening, temporal)
+        raise
+
+
+def _known_records(observation: Observation) -> RecordTable:
     seen = observation.records
-    records = RecordTable(seen.names, {key: dict(fields) for key, fields in seen.fields.items()})
+    return RecordTable(seen.names, {key: dict(fields) for key, fields in seen.fields.items()}, seen.apart)
+
+
+def _translated(
+    model: ResolvedModel,
+    program: ModuleProgram,
+    observation: Observation,
+    records: RecordTable,
+    widening: int,
+    temporal: TemporalAtoms,
+) -> TranslatedParts:
+    """Translate a model with the shapes of an observation; `records` is a table of its own that grows."""
     shapes, dissolved = list(observation.variables), frozenset[str]()
     while True:
         names = _names(model, program, dissolved)

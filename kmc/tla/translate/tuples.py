@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from kmc.tla.shapes.shape import (
     NOTHING,
     MapShape,
     NumberShape,
+    RecordKey,
     RecordShape,
     RecordTable,
     SequenceShape,
@@ -30,13 +33,15 @@ def as_wanted(records: RecordTable, code: TypedSource, want: Shape) -> TypedSour
     kinds = {type(plain) for plain in alternatives_of(want) if _length(plain) == length}
     match code.shape:
         case RecordShape() if kinds == {MapShape}:
-            items = [(f"{code.source}.item{n}", records.fields[tuple_key(length)][f"item{n}"]) for n in numbers]
+            fields = records.fields[_class_of(code.shape)]
+            items = [(f"{code.source}.item{n}", fields[f"item{n}"]) for n in numbers]
             pairs = ", ".join(f"{n}: {source}" for n, (source, _) in zip(numbers, items, strict=True))
             value = join_all(shape for _, shape in items)
             return TypedSource(f"{{{pairs}}}", MapShape(NumberShape(1, length), value, frozenset(numbers)))
         case MapShape(value=value) if kinds == {RecordShape}:
             parts = [TypedSource(f"{code.source}[{n}]", value) for n in numbers]
-            return record_source(records, tuple_key(length), parts)
+            kept = _written_class(records, parts, want)
+            return code if kept is None else record_source(records, kept, parts)
         case _:
             return code
 
@@ -55,7 +60,7 @@ def sequence_of(records: RecordTable, code: TypedSource, element: Shape = NOTHIN
     if isinstance(code.shape, MapShape):
         parts = [TypedSource(f"{code.source}[{number}]", code.shape.value) for number in range(1, length + 1)]
     else:
-        fields = records.fields[tuple_key(length)]
+        fields = records.fields[_class_of(code.shape)]
         parts = [TypedSource(f"{code.source}.{name}", shape) for name, shape in fields.items()]
     items = [as_wanted(records, part, element) for part in parts]
     sources = ", ".join(item.source for item in items)
@@ -76,7 +81,25 @@ def record_of(records: RecordTable, code: TypedSource, place: Shape) -> tuple[Ty
         return None
     length = _length(place)
     items = [TypedSource(f"{code.source}.at({number})", code.shape.element) for number in range(1, length + 1)]
-    return record_source(records, tuple_key(length), items), f"len({code.source}) == {length}"
+    kept = _written_class(records, items, place)
+    return None if kept is None else (record_source(records, kept, items), f"len({code.source}) == {length}")
+
+
+def _class_of(shape: Shape) -> RecordKey:
+    """Return the class of tuples that are of one class."""
+    assert isinstance(shape, RecordShape)
+    (key,) = shape.classes
+    return key
+
+
+def _written_class(records: RecordTable, items: Sequence[TypedSource], place: Shape) -> RecordKey | None:
+    """Return the class of a tuple with these items, None where tuples of a place are of other kinds or of several."""
+    if not records.are_apart:
+        return tuple_key(len(items))
+    classes = {key for one in alternatives_of(place) if isinstance(one, RecordShape) for key in one.classes}
+    found = {key for key in classes if key.is_tuple and len(key.fields) == len(items)}
+    key = records.tuple_class([item.shape for item in items])
+    return key if found == {key} else None
 
 
 def _length(shape: Shape) -> int:

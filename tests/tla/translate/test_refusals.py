@@ -79,7 +79,7 @@ def test_a_variable_that_keeps_its_old_value_is_refused_at_once(last: int, text:
     [
         (
             "x = {}",
-            "x' = x \\union {<<<<1, e>>, <<0, e>>>> : e \\in Proc}",
+            "x' = x \\union {<<<<<<1, 2>>, 0>>, 0>>}",
             "tuples of 2 items of several kinds that hold others of that kind",
         ),
         (
