@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, NoReturn
 
+from kmc.budget import TimeSpent, within_budget
 from kmc.checking.modules.checked_module import CheckedModule
 from kmc.checking.modules.module_text import state_line
 from kmc.checking.modules.module_trace import action_of
@@ -74,7 +75,7 @@ class NativeComparison:
         began, expanded = time.monotonic(), 0
         # Half of the time is left for steps, however many initial states there are.
         self._until = began + self.extent.seconds_max / 2
-        with suppress(_TimeIsUp):
+        with suppress(_TimeIsUp, TimeSpent), within_budget(self.extent.seconds_max / 2):
             self._compare_initial(initial)
         self._until = began + self.extent.seconds_max
         with suppress(_TimeIsUp):

@@ -42,7 +42,7 @@ def applied(function: Value, argument: Value) -> Value:
     if type(function) is FunctionValue:
         position = function.domain.index.get(argument) if not isinstance(argument, SymbolicSet) else None
         if position is None:
-            position = function.domain.index.get(_stored(argument))
+            position = function.domain.index.get(stored(argument))
         if position is not None:
             return function.values[position]
     elif type(function) is tuple:
@@ -53,7 +53,8 @@ def applied(function: Value, argument: Value) -> Value:
     raise outside_domain(described(function), argument)
 
 
-def _stored(value: Value) -> Value:
+def stored(value: Value) -> Value:
+    """Return the value as it is stored: a set as the list of its elements."""
     return frozenset(polled(value.elements())) if isinstance(value, SymbolicSet) else value
 
 

@@ -12,7 +12,7 @@ from math import comb, prod
 
 from kmc.budget import polled
 from kmc.tla.values.failures import not_enumerable, wrong_kind
-from kmc.tla.values.functions import function_of
+from kmc.tla.values.functions import function_of, stored
 from kmc.tla.values.kinds import FALSE, TRUE, FunctionValue, SymbolicSet, TlaModelValue, Value
 from kmc.tla.values.order import described, incomparable, ordered, written
 
@@ -313,9 +313,9 @@ class SequenceSet(SymbolicSet):
 
 
 class CombinedSet(SymbolicSet):
-    r"""A union, intersection, difference or filter with an infinite part: a test, and a list if there is one."""
+    r"""A union, intersection, difference or filter with an infinite part: a test, and perhaps a list, made once."""
 
-    __slots__ = ("_listed", "_test", "_text")
+    __slots__ = ("_elements", "_listed", "_test", "_text")
 
     def __init__(
         self, text: Callable[[], str], test: Callable[[Value], bool], listed: Callable[[], AnySet] | None = None
@@ -323,6 +323,7 @@ class CombinedSet(SymbolicSet):
         self._text = text
         self._test = test
         self._listed = listed
+        self._elements: tuple[Value, ...] | None = None
 
     @property
     def is_finite(self) -> bool:
@@ -337,7 +338,9 @@ class CombinedSet(SymbolicSet):
         """Enumerate the list."""
         if self._listed is None:
             raise not_enumerable(self._text())
-        return iter(ordered(self._listed()))
+        if self._elements is None:
+            self._elements = ordered(self._listed())
+        return iter(self._elements)
 
     def text(self) -> str:
         """Return the set as it was made."""
@@ -372,11 +375,6 @@ def size_of(values: AnySet) -> int:
     if not values.is_finite:
         raise not_enumerable(values.text())
     return values.size()
-
-
-def stored(value: Value) -> Value:
-    """Return the value as it is stored: a set as the list of its elements."""
-    return frozenset(polled(value.elements())) if isinstance(value, SymbolicSet) else value
 
 
 def listed(values: AnySet) -> frozenset[Value]:

@@ -177,3 +177,15 @@ def test_operators_of_sequences_agree_with_those_of_python() -> None:
     for low, high in ((0, 2), (2, 4)):
         with pytest.raises(EvaluationError, match=r"the positions are 1\.\.3"):
             sequences.part(word, low, high)
+
+
+def test_a_filter_lists_its_elements_once() -> None:
+    listings: list[int] = []
+
+    def listed() -> frozenset[Value]:
+        listings.append(1)
+        return frozenset((1, 2))
+
+    combined = sets.CombinedSet(lambda: "S", lambda _: True, listed)
+    assert [*combined.elements(), *combined.elements()] == [1, 2, 1, 2]
+    assert listings == [1]
