@@ -263,7 +263,7 @@ def application(t: Translation, node: FunctionApplicationExpr, scope: Translatio
 def _is_inlined(t: Translation, node: FunctionConstructorExpr, scope: TranslationScope) -> bool:
     """Return whether an application of a constructed function is its body, and no map is made."""
     if any(bound.is_pattern for bound in node.ranges):
-        return False
+        return len(node.ranges) == 1 and t.constant(node, scope) is None
     return _has_several(node) or t.constant(node, scope) is None
 
 
@@ -276,23 +276,36 @@ def _constructed(
 ) -> TypedSource:
     """Translate a function that is constructed and applied at once to its body for the argument."""
     bindings = [binding for bound in node.ranges for binding in bound.bindings]
-    if len(bindings) == 1:
-        return _in_its_domain(t, node, scope, [argument], want)
+    domains = [bound.domain for bound in node.ranges for _ in bound.bindings]
+    if len(bindings) == 1 and not node.ranges[0].is_pattern:
+        return _in_its_domain(t, node, scope, [argument], [(argument, domains[0])], want)
     items, inner = head(argument.expression, argument.scope)
-    if not isinstance(items, TupleExpr) or len(items.items) != len(bindings):
-        raise refusal("a function of several arguments, applied to what is not written as a tuple,", node.place)
-    return _in_its_domain(t, node, scope, [Delayed(item, inner) for item in items.items], want)
+    if isinstance(items, TupleExpr) and len(items.items) == len(bindings):
+        arguments = [Delayed(item, inner) for item in items.items]
+        tested = list(zip(arguments, domains, strict=True))
+    else:
+        numbers = (NumberExpr(place=node.place, value=index) for index in range(1, len(bindings) + 1))
+        reads = (FunctionApplicationExpr(place=node.place, function=items, argument=number) for number in numbers)
+        arguments = [Delayed(read, inner) for read in reads]
+        tested = [(argument, ProductExpr(place=node.place, sets=tuple(domains)))]
+    if node.ranges[0].is_pattern:
+        tested = [(argument, domains[0])]
+    return _in_its_domain(t, node, scope, arguments, tested, want)
 
 
 def _in_its_domain(
-    t: Translation, node: FunctionConstructorExpr, scope: TranslationScope, arguments: list[Delayed], want: Shape
+    t: Translation,
+    node: FunctionConstructorExpr,
+    scope: TranslationScope,
+    arguments: list[Delayed],
+    tested: list[tuple[Delayed, Expression]],
+    want: Shape,
 ) -> TypedSource:
-    """Translate the body of a constructed function for arguments, which have to be in its domain."""
-    pairs = [(binding, bound.domain) for bound in node.ranges for binding in bound.bindings]
-    given = [(one.expression, one.scope, domain, scope) for one, (_, domain) in zip(arguments, pairs, strict=True)]
+    """Translate the body of a constructed function for arguments; the tested ones have to be in their domains."""
+    given = [(one.expression, one.scope, domain, scope) for one, domain in tested]
     tests = [test for test in (in_domain(t, *one) for one in given) if test != "True"]
-    inside = scope.bind(zip((binding for binding, _ in pairs), arguments, strict=True))
-    code = t.value(node.body, inside, want)
+    bindings = (binding for bound in node.ranges for binding in bound.bindings)
+    code = t.value(node.body, scope.bind(zip(bindings, arguments, strict=True)), want)
     if not tests:
         return code
     return TypedSource(f"checked({code.source}, {' and '.join(tests)})", code.shape, code.is_network)

@@ -85,3 +85,30 @@ def test_a_changed_function_has_no_value_outside_of_its_domain(tmp_path: Path) -
     with pytest.raises(SpecError, match="with values that may be undefined") as refused:
         pair_of(tmp_path / "partial", partial, configuration)
     assert refused.value.code == "KMC812"
+
+
+LIFE = r"""---- MODULE Life ----
+EXTENDS Integers
+VARIABLES grid, seen
+Pos == (1..2) \X (1..2)
+alive[<<x, y>> \in (0..3) \X (0..3)] == CASE x \in {0, 3} \/ y \in {0, 3} -> 0 [] grid[<<x, y>>] -> 1 [] OTHER -> 0
+both == [x \in 0..3, y \in {1, 2} |-> IF x \in {1, 2} THEN grid[<<x, y>>] ELSE FALSE]
+Of(f, p) == f[p]
+Around(p) == {q \in (0..3) \X (0..3) : q[1] = p[1] \/ q[2] = p[2] + 1}
+Init == grid \in [Pos -> BOOLEAN] /\ seen = 0
+Next == /\ grid' = [p \in Pos |-> \E q \in Around(p) : Of(alive, q) = 1 /\ alive[p] = 0]
+        /\ seen' = (1 + seen + alive[<<1, seen>>] + IF \E p \in Pos : Of(both, p) /\ both[p[2], p[1]] THEN 1 ELSE 0) % 4
+====
+"""
+
+
+def test_an_application_to_a_tuple_makes_no_function(tmp_path: Path) -> None:
+    life = pair_of(tmp_path, LIFE, "INIT Init\nNEXT Next\n")
+    assert life.differences(40) == []
+    assert "for x_" not in life.translated.folder.files["spec.py"]
+
+
+def test_a_function_of_a_pattern_has_no_value_outside_of_its_domain(tmp_path: Path) -> None:
+    outside = LIFE.replace("alive[<<1, seen>>]", "alive[<<1, seen + 4>>]")
+    with pytest.raises(EvaluationError):  # whether as a key or as an item of tuples
+        pair_of(tmp_path, outside, "INIT Init\nNEXT Next\n").differences(2)
