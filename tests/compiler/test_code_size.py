@@ -9,6 +9,8 @@ from support.specs.small import model_of
 
 from kmc.compiler.ir.emit_llvm import emit_llvm
 from kmc.compiler.model_kernels import build_kernels
+from kmc.engine.check_model import check_native
+from kmc.result import Limits
 
 SPEC = """
 class Node(Record):
@@ -48,3 +50,17 @@ def test_code_grows_with_the_number_of_elements(kind: str, tmp_path: Path) -> No
     small, large = (code_length(CHANGES[kind], size, tmp_path / str(size)) for size in (40, 60))
     assert large < 2 * small
     assert large < 200_000
+
+
+def test_nested_choices_from_sets_that_are_written_out_have_no_copy_for_each_way(tmp_path: Path) -> None:
+    loops = "".join(f"{'    ' * (depth + 1)}for bit_{depth} in {{False, True}}:\n" for depth in range(12))
+    bits = ", ".join(f"{depth}: bit_{depth}" for depth in range(12))
+    source = (
+        "class State(Record):\n    bits: Map[Int(0, 11), Bool]\n\n\n"
+        "@spec.init\ndef init():\n    yield State(bits={n: False for n in range(0, 12)})\n\n\n"
+        f"@spec.action\ndef choose(st):\n{loops}{'    ' * 13}yield st.set(bits={{{bits}}})\n"
+    )
+    model = model_of(tmp_path, source)
+    assert len(emit_llvm(build_kernels(model).module)) < 300_000
+    result = check_native(model, Limits())
+    assert (result.counters.generated, result.counters.distinct) == (4096 * 4096 + 1, 4096)

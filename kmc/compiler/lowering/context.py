@@ -73,7 +73,7 @@ class Operations:
 @dataclass(slots=True)
 class Lowering:
     """State of the evaluation of one kernel; `times` is the greatest number of times that the code being emitted
-    runs.
+    runs, `copies` the number of times that it is emitted, once for each element of sets that are written out.
     """
 
     code: Code
@@ -84,6 +84,7 @@ class Lowering:
     choice_label: str = ""
     calls: list[Call] = field(default_factory=list)
     times: int = 1
+    copies: int = 1
 
     def evaluate(self, node: ast.expr, scope: Scope) -> Value:
         """The value of an expression."""

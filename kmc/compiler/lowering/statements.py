@@ -8,12 +8,15 @@ from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Break, Const
 from kmc.compiler.lowering.calls import bound_call
 from kmc.compiler.lowering.context import Lowering
-from kmc.compiler.lowering.iteration import each
+from kmc.compiler.lowering.iteration import each, materialize
 from kmc.compiler.lowering.settled import nested_function
 from kmc.compiler.values.code import Draft, Origin
 from kmc.compiler.values.scope import Scope
-from kmc.compiler.values.value import Bool, Value
+from kmc.compiler.values.value import Bool, SeqLiteral, SetLiteral, Several, Value
 from kmc.lang.tree import operation_of
+
+_COPIES_MAX = 8
+"""The most copies of a statement, each with elements that are known: nested loops multiply them."""
 
 
 def statements(low: Lowering, body: list[ast.stmt], scope: Scope) -> bool:
@@ -105,6 +108,12 @@ def _join(low: Lowering, scope: Scope, scopes: tuple[Scope, Scope], drafts: list
 
 
 def _for(low: Lowering, node: ast.For, scope: Scope) -> None:
+    """Choose from a collection: one that is written out has a copy of the body for each element, up to a limit."""
+    whole, around = low.evaluate(node.iter, scope), low.copies
+    if isinstance(whole, SetLiteral) and around * len(whole.items) > _COPIES_MAX:
+        whole = materialize(low, whole, node)
+    copies = len(whole.items) if isinstance(whole, SetLiteral | SeqLiteral | Several) else 1
+
     def choose(item: Value) -> None:
         inner = scope.child()
         low.assign(node.target, item, inner)
@@ -114,7 +123,9 @@ def _for(low: Lowering, node: ast.For, scope: Scope) -> None:
         low.choice_label = outer
         low.code.block(label, body)
 
-    each(low, low.evaluate(node.iter, scope), choose, node, unroll=0)
+    low.copies = around * copies
+    each(low, whole, choose, node, unroll=0)
+    low.copies = around
 
 
 def _delegate(low: Lowering, node: ast.Call, scope: Scope) -> None:
