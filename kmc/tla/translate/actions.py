@@ -28,7 +28,6 @@ from kmc.tla.resolved.nodes import (
     PrimeExpr,
     QuantifiedExpr,
     RecursiveFunctionExpr,
-    SetEnumerationExpr,
     TupleExpr,
     UnchangedExpr,
     VariableExpr,
@@ -36,6 +35,7 @@ from kmc.tla.resolved.nodes import (
 from kmc.tla.run.formulas import may_branch
 from kmc.tla.shapes.refusal import refusal
 from kmc.tla.shapes.shape import join
+from kmc.tla.translate.formula_parts import is_computed, variables_of
 from kmc.tla.translate.iteration import choose, clauses_of
 from kmc.tla.translate.joined_branches import joined_values
 from kmc.tla.translate.lazy import is_total
@@ -107,6 +107,8 @@ class ActionWriter:
                 self._assignment(node, scope, assigned, depth, rest)
             case BuiltinExpr(operator="=>"):
                 self._implication(node, scope, assigned, depth, rest)
+            case FunctionApplicationExpr() if self._splits(node, scope):
+                self._ways(node, scope, assigned, depth, rest)
             case UnchangedExpr():
                 self._unchanged(node.body, scope, assigned, depth, rest, node.place)
             case BoxActionExpr() if self._are_all(assigned):
@@ -153,19 +155,11 @@ class ActionWriter:
             raise refusal(f"the recursive operator {name}, which has several ways to be true,", node.place)
         if isinstance(node, FunctionApplicationExpr):
             function, home = self._origin(*head(node.function, scope))
-            may_split = isinstance(function, RecursiveFunctionExpr) and may_branch(function.body)
+            may_split = False
             if isinstance(function, FunctionConstructorExpr):
-                may_split = not self._is_computed(node.function, function, home) and self._splits(function.body, home)
+                may_split = not is_computed(self.t, node.function, function, home) and self._splits(function.body, home)
             if may_split:
                 raise refusal("a function of formulas that have several ways to be true", node.place)
-
-    def _is_computed(self, name: Expression, function: FunctionConstructorExpr, home: TranslationScope) -> bool:
-        """Return whether TLC computes a function when it starts, as it does a constant definition over listed sets."""
-        if not isinstance(name, ApplyExpr) or name.arguments or getattr(name.operator, "is_local", True):
-            return False
-        domains = [head(bound.domain, home)[0] for bound in function.ranges]
-        are_listed = all(isinstance(one, SetEnumerationExpr) or getattr(one, "operator", "") == ".." for one in domains)
-        return are_listed and self.t.constant(function, home) is not None
 
     def _with_locals(self, scope: TranslationScope, node: ApplyExpr, depth: int) -> TranslationScope:
         """Give arguments that are computed a local, so that they are not written at every use."""
@@ -259,8 +253,21 @@ class ActionWriter:
                 return self._splits(operand(node, 1), scope)
             case BoxActionExpr():
                 return True
+            case FunctionApplicationExpr():
+                return self._is_counted(node, scope)
             case _:
                 return False
+
+    def _is_counted(self, node: FunctionApplicationExpr, scope: TranslationScope) -> bool:
+        """Return whether a recursive function of formulas is applied, which TLC enumerates at every application."""
+        function, _ = self._origin(*head(node.function, scope))
+        if isinstance(function, BoundExpr):
+            return getattr(self.t.recursions.get(function.binding), "counts_ways", False)
+        if not isinstance(function, RecursiveFunctionExpr) or not may_branch(function.body):
+            return False
+        if self.t.deep.has_primes(node, scope):
+            raise refusal("a function of formulas that have several ways to be true", node.place)
+        return True
 
     def _origin(self, node: Expression, scope: TranslationScope) -> tuple[Expression, TranslationScope]:
         entry: Entry | None = None
@@ -476,7 +483,7 @@ class ActionWriter:
     ) -> None:
         """Keep variables; one that has a value already must be as before."""
         now = dict(assigned)
-        for index in self._variables(node, scope):
+        for index in variables_of(self.t, node, scope):
             code = assigned.get(index)
             if index not in assigned:
                 now[index] = None
@@ -484,13 +491,3 @@ class ActionWriter:
                 self._write(depth, f"if {code.source} == {self.t.unchanged(index).source}:", place)
                 depth += 1
         rest(now, depth)
-
-    def _variables(self, node: Expression, scope: TranslationScope) -> list[int]:
-        node, scope = head(node, scope)
-        match node:
-            case TupleExpr():
-                return [index for item in node.items for index in self._variables(item, scope)]
-            case VariableExpr():
-                return [node.index]
-            case _:
-                raise refusal("UNCHANGED of anything but variables", node.place)

@@ -33,7 +33,9 @@ from kmc.tla.resolved.nodes import (
 from kmc.tla.shapes.as_sequences import with_tuples_as_sequences
 from kmc.tla.shapes.refusal import refusal
 from kmc.tla.shapes.shape import (
+    BOOLEAN,
     NOTHING,
+    NUMBER,
     AtomShape,
     NumberShape,
     SequenceShape,
@@ -80,6 +82,8 @@ class Recursion:
     result: Shape = NOTHING
     state: str = "st"
     """The state that the outer call reads: `st`, or `nxt` in a step."""
+    counts_ways: bool = False
+    """Whether the helpers have the number of ways in which a formula is true."""
 
     def call(self, level: str, arguments: Sequence[str], *, is_inner: bool) -> str:
         """Return a call of the helper of a level; an inner one hands on what the helper was given."""
@@ -229,12 +233,43 @@ def _chain_or_table(
 def inner_call(t: Translation, itself: NameBinding, argument: Argument, scope: TranslationScope) -> TypedSource | None:
     """Translate `f[e]` inside of the definition of f; None for another function."""
     recursion = t.recursions.get(itself)
-    return None if recursion is None else _inner(t, recursion, (argument,), scope)
+    if recursion is None:
+        return None
+    code = _inner(t, recursion, (argument,), scope)
+    return TypedSource(f"({code.source} > 0)", BOOLEAN) if recursion.counts_ways else code
+
+
+def ways_of_call(
+    t: Translation,
+    node: FunctionApplicationExpr,
+    function: tuple[Expression, TranslationScope],
+    scope: TranslationScope,
+    write: Callable[[Expression, TranslationScope], str],
+) -> TypedSource | None:
+    """Return the number of ways in which `f[e]` is true for a recursive f, None for another function.
+
+    `write` writes the number of ways in which the body of f is true.
+    """
+    read, around = function
+    if isinstance(read, BoundExpr) and getattr(t.recursions.get(read.binding), "counts_ways", False):
+        return _inner(t, t.recursions[read.binding], (node.argument,), scope)
+    if not isinstance(read, RecursiveFunctionExpr) or len(read.ranges) > 1 or len(read.ranges[0].bindings) > 1:
+        return None
+    bound = read.ranges[0]
+
+    def body(inside: TranslationScope) -> TypedSource:
+        return TypedSource(write(read.body, inside), NUMBER)
+
+    source = _Source(read.itself, f"ways of {read.itself.name}", bound.bindings, read.body, around, bound.domain, body)
+    return _called(t, source, (node.argument,), scope, node.place)
 
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """The definition of a recursion: its key, name, parameters, body, the scope around it, the domain of a function."""
+    """The definition of a recursion: its key, name, parameters, body, the scope around it, the domain of a function.
+
+    `ways` writes the number of ways in which the body is true, where that is what the helpers have.
+    """
 
     key: OperatorDefinition | NameBinding
     name: str
@@ -242,6 +277,7 @@ class _Source:
     body: Expression
     around: TranslationScope
     domain: Expression | None = None
+    ways: Callable[[TranslationScope], TypedSource] | None = None
 
     @property
     def parts(self) -> tuple[Expression, ...]:
@@ -280,7 +316,8 @@ def _called(
     codes = [t.value(argument, scope, want) for argument, want in zip(arguments, wants, strict=True)]
     around, extra = _captured(t, source, place)
     name = unique(snake_case(identifier(source.name)), t.helpers)
-    recursion = Recursion(name, [code.shape for code in codes], extra, reads, state="nxt" if is_next else "st")
+    state, counts_ways = "nxt" if is_next else "st", source.ways is not None
+    recursion = Recursion(name, [code.shape for code in codes], extra, reads, state=state, counts_ways=counts_ways)
     parameters = [f"{snake_case(identifier(one.name))}_{index}" for index, one in enumerate(source.parameters, 1)]
     with t.reading_state() if is_next else nullcontext():
         body = _body(t, source, recursion, parameters, around)
@@ -321,11 +358,15 @@ def _body(
     """Translate the body until the shapes of parameters and result cover the recursive calls."""
     t.recursions[source.key] = recursion
     try:
-        recursion.result = _result_seen(t, source.body, _inside(source, recursion, parameters, around))
+        if source.ways is None:
+            recursion.result = _result_seen(t, source.body, _inside(source, recursion, parameters, around))
+        else:
+            recursion.result = NUMBER
         for _ in range(_ROUNDS_MAX):
             before = (list(recursion.shapes), recursion.result)
             with t.inside_helper():
-                code = t.value(source.body, _inside(source, recursion, parameters, around), recursion.result)
+                inside = _inside(source, recursion, parameters, around)
+                code = source.ways(inside) if source.ways else t.value(source.body, inside, recursion.result)
             recursion.result = join(recursion.result, code.shape)
             if (recursion.shapes, recursion.result) == before:
                 return code.source

@@ -1,7 +1,7 @@
 r"""The number of ways in which a guard is true, as TLC counts them, where it is under an `\\A` over any set.
 
 A disjunction has the sum of the ways of its sides, a conjunction and an `\\A` the product, an `\\E` the sum over its
-witnesses; everything else has one way if it is true.
+witnesses; everything else has one way if it is true. A recursive function has the ways of its body for each argument.
 """
 
 from __future__ import annotations
@@ -14,12 +14,15 @@ from kmc.tla.resolved.nodes import (
     ConjunctionExpr,
     DisjunctionExpr,
     Expression,
+    FunctionApplicationExpr,
     IfExpr,
     QuantifiedExpr,
 )
 from kmc.tla.shapes.refusal import refusal
 from kmc.tla.translate.iteration import loops
+from kmc.tla.translate.lazy import is_total
 from kmc.tla.translate.narrowing import guard, operand
+from kmc.tla.translate.recursion import ways_of_call
 from kmc.tla.translate.scope import TranslationScope, head
 from kmc.tla.translate.translation import Translation
 
@@ -52,8 +55,12 @@ class WayCounter:
                 test, found = guard(self.t, operand(node, 0), scope)
                 with self.t.narrowed(found):
                     return f"({self.ways(operand(node, 1), scope)} if {test} else 1)"
-            case _:
-                raise refusal("the ways in which this formula is true", node.place)
+            case FunctionApplicationExpr():
+                function, around = head(node.function, scope)
+                code = ways_of_call(self.t, node, (function, around), scope, self.ways)
+                if code is not None:
+                    return code.source
+        raise refusal("the ways in which this formula is true", node.place)
 
     def _product(self, items: tuple[Expression, ...], scope: TranslationScope) -> str:
         """Return the ways of a conjunction: conjuncts with one way guard those after them."""
@@ -61,7 +68,12 @@ class WayCounter:
             return "1"
         if self.splits(items[0], scope):
             first = self.ways(items[0], scope)
-            return first if len(items) == 1 else f"({first} * {self._product(items[1:], scope)})"
+            if len(items) == 1:
+                return first
+            others = self._product(items[1:], scope)
+            if all(is_total(self.t, item, scope, trusts_guards=False) for item in items[1:]):
+                return f"({first} * {others})"
+            return f"sum({others} for _ in range({first}))"  # the others are not evaluated behind a false conjunct
         test, found = guard(self.t, items[0], scope)
         with self.t.narrowed(found):
             return f"({self._product(items[1:], scope)} if {test} else 0)"
