@@ -16,6 +16,7 @@ from pathlib import Path
 from kmc.errors import SpecError
 from kmc.near_words import nearest
 from kmc.tla.names.builtins import STANDARD_MODULES
+from kmc.tla.names.community import with_replaced_operators
 from kmc.tla.syntax.modules import parse_module, parse_module_file
 from kmc.tla.syntax.tree import DeclarationSyntax, ModuleSyntax, NameSyntax
 
@@ -88,7 +89,7 @@ class ModuleLibrary:
                 yield from (path.stem for path in folder.glob("*.tla"))
 
     def _read(self, path: Path) -> ModuleSyntax:
-        module = parse_module_file(path)
+        module = with_replaced_operators(parse_module_file(path), path)
         self.files.append(str(path))
         return module
 

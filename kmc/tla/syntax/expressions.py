@@ -190,8 +190,23 @@ class ExpressionParser(BracketParser):
             case "@":
                 self.take()
                 return PreviousSyntax(place=self.place_of(token))
+            case operator if operator in INFIX and self.peek(1).text == "(":
+                return self._infix_before_operands()
             case _:
                 raise self.mistake("an expression")
+
+    def _infix_before_operands(self) -> ExpressionSyntax:
+        """Read `+(a, b)`, which is `a + b`."""
+        start = self.take()
+        self.expect("(")
+        left = self.expression()
+        self.expect(",", f"after the first operand of '{start.text}'")
+        right = self.expression()
+        self.expect(")")
+        place = self.place_from(start)
+        if start.text == "\\X":
+            return ProductSyntax((left, right), place=place)
+        return InfixSyntax(start.text, left, right, self.place_of(start), place=place)
 
     def _prefix_operation(self, operator: str) -> PrefixSyntax:
         start = self.take()
