@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Any
 
 from kmc.actions.action import Action, Fairness
+from kmc.budget import polled
 from kmc.compiler.compile_spec import compile_spec
 from kmc.engine.compiled_model import CompiledModel
 from kmc.engine.layout.frontier import PackedState
@@ -39,7 +40,7 @@ def initial_records(model: Model, compiled: CompiledModel, few: int = FEW) -> li
     made = _compiled_records(model, compiled, records[0])
     if made is not None:
         return made
-    return [*records, compiled.record(following), *map(compiled.record, states)]
+    return [*records, compiled.record(following), *map(compiled.record, polled(states))]
 
 
 def _compiled_records(model: Model, compiled: CompiledModel, first: PackedState) -> list[PackedState] | None:
@@ -61,6 +62,6 @@ def _compiled_records(model: Model, compiled: CompiledModel, first: PackedState)
     fingerprints = expanded.fingerprints.tolist()
     return [
         PackedState(fingerprint, 0, row)
-        for fingerprint, row, times in zip(fingerprints, expanded.rows, expanded.times.tolist(), strict=True)
+        for fingerprint, row, times in polled(zip(fingerprints, expanded.rows, expanded.times.tolist(), strict=True))
         for _ in range(times)
     ]

@@ -12,7 +12,9 @@ from kmc.budget import MemorySpent, TimeSpent, polled, require_budget, within_bu
 from kmc.checking.modules.check_module import ModuleRequest, check_module, load_module
 from kmc.checking.modules.native_search import NativeModuleSearch, NativeOptions
 from kmc.checking.request import Engine
+from kmc.engine import initial_records
 from kmc.engine.check_model import check_native
+from kmc.engine.compiled_model import compile_model
 from kmc.invariants.kinds import Role
 from kmc.result import Bound, Limits, Result
 from kmc.runtime import object_code
@@ -141,3 +143,12 @@ def test_helpers_that_call_each_other_twice_are_read_in_no_time(tmp_path: Path) 
         "@spec.invariant\ndef small(st):\n    return not helper_0(st.n) or st.n < 9\n"
     )
     assert model_of(tmp_path, source, "INIT Init NEXT Next INVARIANT small").predicates(Role.CHECKED)
+
+
+def test_the_budget_ends_the_making_of_initial_states(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    several = STUTTERING.replace("    yield State(n=0)", "    for n in range(0, 10):\n        yield State(n=n)")
+    model = model_of(tmp_path, several, "INIT Init NEXT Next")
+    compiled = compile_model(model)
+    monkeypatch.setattr(initial_records, "_compiled_records", lambda *_: None)
+    with within_budget(0.0), pytest.raises(TimeSpent):
+        initial_records.initial_records(model, compiled, few=1)
