@@ -22,17 +22,19 @@ Examples:
   kmc specs kraft            actions, invariants, constants and models of one
   kmc specs ./my_spec        the same for your own
   kmc specs Lease.tla        a TLA+ module, with Lease.cfg beside it
+  kmc specs X.tla Other.cfg  a TLA+ module, with another model
 """
 
 
 @click.command(epilog=_EPILOG, short_help="List the shipped specs, or the declarations of one.")
 @click.argument("spec", type=SPEC_TYPE, required=False)
+@click.argument("model", required=False)
 @set_option
 @debug_option
-def specs(spec: str | None, sets: tuple[str, ...]) -> int:
+def specs(spec: str | None, model: str | None, sets: tuple[str, ...]) -> int:
     """List the shipped specs, or the declarations of SPEC: actions, properties, constants and models.
 
-    SPEC is the name of a shipped spec, the folder of your own, or a TLA+ module.
+    SPEC is the name of a shipped spec, the folder of your own, or a TLA+ module. MODEL is the .cfg file of a module.
     """
     if spec is None:
         show(_list_lines())
@@ -41,8 +43,10 @@ def specs(spec: str | None, sets: tuple[str, ...]) -> int:
         # Imported here, because a list of specs does not need the layer of TLA+.
         from kmc.cli.modules.declarations import module_lines
 
-        show(module_lines(spec, sets))
+        show(module_lines(spec, model, sets))
         return ExitStatus.OK
+    if model is not None:
+        raise click.UsageError(f"all models of {spec} are listed: leave {model} out")
     # Imported here: these load the compiler, and the list needs none of it.
     from kmc.cli.text.spec_text import loaded, spec_lines
 

@@ -21,9 +21,12 @@ from kmc.tla.syntax.modules import parse_module_file
 from kmc.tla.syntax.tree import DeclarationSyntax, DefinitionSyntax, FunctionDefinitionSyntax, ModuleSyntax
 
 
-def module_lines(spec: str, sets: tuple[str, ...]) -> Iterator[Text | str]:
-    """Return the declarations of a module: with its `.cfg` file, else as its text has them."""
-    path = configuration_of(spec, None)
+def module_lines(spec: str, model: str | None, sets: tuple[str, ...]) -> Iterator[Text | str]:
+    """Return the declarations of a module: with the `.cfg` file `model` or that of its name, else as its text has them.
+
+    Raises CommandLineError KMC696 for a `.cfg` file that does not exist.
+    """
+    path = configuration_of(spec, model)
     if path is not None or sets:
         return _loaded_lines(load_module(ModuleRequest(Path(spec), path, sets)))
     return _text_lines(parse_module_file(Path(spec)), Path(spec))

@@ -84,6 +84,14 @@ def test_specs_lists_the_declarations_of_a_module() -> None:
     ]
 
 
+def test_specs_takes_the_model_that_follows_the_module() -> None:
+    other = str(LEASE.with_name("LeaseUnchecked.cfg"))
+    shown = [line.split() for line in kmc("specs", str(LEASE), other).stdout.splitlines()]
+    assert ["ChecksTerm", "=", "FALSE"] in shown
+    assert "error[KMC696]" in kmc("specs", str(LEASE), "No.cfg").stderr
+    assert kmc("specs", "kraft", "smoke").exit_code == 2
+
+
 def test_specs_says_how_to_check_a_module_without_a_model(tmp_path: Path) -> None:
     shutil.copy(LEASE, tmp_path)
     shown = kmc("specs", str(tmp_path / "Lease.tla"))
