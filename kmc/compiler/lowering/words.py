@@ -120,9 +120,16 @@ def _count(low: Lowering, given: Arguments, node: ast.Call) -> Value:
 def _extreme(low: Lowering, given: Arguments, node: ast.Call, *, largest: bool) -> Value:
     """`min` and `max`, of a collection or of several numbers."""
     whole = given.first
-    if len(given.values) > 1:
-        whole = SeqLiteral(tuple(unwrap(low.code, value, node) for value in given.values))
-    return best_of(low, whole, node, given.named.get("default"), largest=largest)
+    if len(given.values) < 2:
+        return best_of(low, whole, node, given.named.get("default"), largest=largest)
+    values = tuple(unwrap(low.code, value, node) for value in given.values)
+    best = best_of(low, SeqLiteral(values), node, given.named.get("default"), largest=largest)
+    numbers = [value for value in values if isinstance(value, Num)]
+    if not isinstance(best, Num) or len(numbers) < len(values):
+        return best
+    # The least of several numbers is at most the least of their bounds.
+    choose = max if largest else min
+    return Num(best.code, choose(one.low for one in numbers), choose(one.high for one in numbers))
 
 
 def _max(low: Lowering, given: Arguments, node: ast.Call) -> Value:
