@@ -406,11 +406,12 @@ class ActionWriter:
 
     def _ways(self, node: Expression, scope: TranslationScope, assigned: Assigned, depth: int, rest: Continue) -> None:
         """Write a guard that has several ways to be true as a loop over their number."""
-        ways = WayCounter(self.t, self._splits).ways(node, scope)
+        factors = WayCounter(self.t, self._splits).factors(node, scope)
         if self._are_all(assigned):
             return self._guard(node, scope, assigned, depth, rest)
-        self._write(depth, f"for _ in range({ways}):", node.place)
-        rest(assigned, depth + 1)
+        for level, ways in enumerate(factors):
+            self._write(depth + level, f"for _ in range({ways}):", node.place)
+        rest(assigned, depth + len(factors))
 
     def _assigns_any(self, node: Expression, scope: TranslationScope, assigned: Assigned) -> bool:
         return self.t.deep.has_primes(node, scope) and not self._are_all(assigned)

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kmc.tla.resolved.nodes import (
+    BoundExpr,
+    BoundRange,
     BuiltinExpr,
     ConjunctionExpr,
     DisjunctionExpr,
@@ -19,12 +21,18 @@ from kmc.tla.resolved.nodes import (
     QuantifiedExpr,
 )
 from kmc.tla.shapes.refusal import refusal
-from kmc.tla.translate.iteration import loops
+from kmc.tla.shapes.shape import AtomShape
+from kmc.tla.translate.iteration import iterable, loops
 from kmc.tla.translate.lazy import is_total
+from kmc.tla.translate.membership import membership
 from kmc.tla.translate.narrowing import guard, operand
 from kmc.tla.translate.recursion import ways_of_call
-from kmc.tla.translate.scope import TranslationScope, head
-from kmc.tla.translate.translation import Translation
+from kmc.tla.translate.scope import SpecLocal, TranslationScope, head
+from kmc.tla.translate.translation import Translation, has_records
+from kmc.tla.values.kinds import Value
+
+_ATOMS_MAX = 6
+_WITNESSES_MAX = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +41,37 @@ class WayCounter:
 
     t: Translation
     splits: Callable[[Expression, TranslationScope], bool]
+
+    def factors(self, node: Expression, scope: TranslationScope) -> list[str]:
+        r"""Return numbers whose product is the number of ways: of an `\A` over few atoms, one for each of them.
+
+        The product has no room in compiled code where each number may be large.
+        """
+        inner, around = head(node, scope)
+        if isinstance(inner, QuantifiedExpr) and inner.kind == "\\A" and len(inner.ranges) == 1:
+            bound = inner.ranges[0]
+            values = self._few(bound, around)
+            if values:
+                return [self._if_element(value, bound, inner.body, around) for value in values]
+        return [self.ways(node, scope)]
+
+    def _few(self, bound: BoundRange, scope: TranslationScope) -> list[Value]:
+        """Return the possible elements of a set, none where these are many or no atoms that have a name."""
+        if bound.is_pattern or len(bound.bindings) > 1:
+            return []
+        _, shape = iterable(self.t, bound.domain, scope)
+        permuted = {atom for group in self.t.names.groups if group.is_symmetric for atom in group.atoms}
+        if not isinstance(shape, AtomShape) or len(shape.atoms) > _ATOMS_MAX or shape.atoms & permuted:
+            return []
+        return self.t.in_order(frozenset(shape.atoms))
+
+    def _if_element(self, value: Value, bound: BoundRange, body: Expression, scope: TranslationScope) -> str:
+        """Return the number of ways for an element, 1 for a value outside of the set."""
+        (binding,) = bound.bindings
+        pairs = ((binding, SpecLocal(self.t.literal(value))),)
+        read = BoundExpr(place=body.place, binding=binding)
+        is_element = membership(self.t, read, TranslationScope().bind(pairs), bound.domain, scope)
+        return f"({self.ways(body, scope.bind(pairs))} if {is_element} else 1)"
 
     def ways(self, node: Expression, scope: TranslationScope) -> str:
         """Return the source of the number of ways in which a formula is true."""
@@ -78,11 +117,22 @@ class WayCounter:
         with self.t.narrowed(found):
             return f"({self._product(items[1:], scope)} if {test} else 0)"
 
+    def _most(self, node: QuantifiedExpr, scope: TranslationScope) -> int | None:
+        """Return the number of possible witnesses, None where it is large: compiled code knows none of a network."""
+        universe, most = self.t.universe, 1
+        for binding in (binding for bound in node.ranges for binding in bound.bindings):
+            entry = scope.entries[binding]
+            if not isinstance(entry, SpecLocal) or not has_records(entry.code.shape):
+                return None
+            most *= max(universe.count(entry.code.shape, is_tight=is_tight) for is_tight in (False, True))
+        return most if most <= _WITNESSES_MAX else None
+
     def _quantified(self, node: QuantifiedExpr, scope: TranslationScope) -> str:
         inside = loops(self.t, node.ranges, scope)
         if inside is None:
             return "0" if node.kind == "\\E" else "1"
         ways = self.ways(node.body, inside[0])
         if node.kind == "\\E":
-            return f"sum({ways} {inside[1]})"
+            most = None if self.splits(node.body, inside[0]) else self._most(node, inside[0])
+            return f"sum({ways} {inside[1]})" if most is None else f"min(sum({ways} {inside[1]}), {most})"
         return f"product({ways} {inside[1]})"

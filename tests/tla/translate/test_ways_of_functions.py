@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from support.modules.agreement import pair_of
 
+from kmc.compiler.compile_spec import compile_spec
 from kmc.errors import SpecError
 from kmc.tla.translate import ways
 
@@ -70,3 +71,41 @@ def test_a_function_that_assigns_variables_is_refused(tmp_path: Path) -> None:
     steps = "LET step[k \\in 0..1] == k = 0 \\/ (step[k - 1] /\\ last' = last) IN step[1]"
     with pytest.raises(SpecError, match="a function of formulas that have several ways to be true"):
         pair_of(tmp_path, SAFE.replace("FORMULA", steps), CONFIGURATION)
+
+
+SHOWN = r"""---- MODULE Shown ----
+EXTENDS Integers
+CONSTANTS Proc, Quorum, Value, None
+VARIABLES sent, last
+Sent(b) == {m \in sent : m.type = "vote" /\ m.bal = b}
+Shows(q, b, v) ==
+  /\ \A p \in q : \E m \in Sent(b) : m.acc = p
+  /\ \/ \A m \in Sent(b) : m.acc \in q => m.val = None
+     \/ \E old \in sent : /\ old = [type |-> "lead", bal |-> old.bal, val |-> v]
+                          /\ \A m \in Sent(b) : m.acc \in q => m.bal >= old.bal
+Init == sent = {} /\ last = [p \in Proc |-> None]
+Vote(p) == \E b \in 0..1 : /\ ~\E m \in sent : m.type = "vote" /\ m.acc = p
+                           /\ sent' = sent \union {[type |-> "vote", acc |-> p, bal |-> b, val |-> last[p]]}
+                           /\ UNCHANGED last
+Lead == \E b \in 0..1, S \in SUBSET Value :
+          /\ \A v \in S : \E q \in Quorum : Shows(q, b, v)
+          /\ sent' = sent \union {[type |-> "lead", bal |-> b, val |-> v] : v \in S}
+          /\ UNCHANGED last
+Hear(p) == last[p] = None /\ \E m \in sent : m.type = "lead" /\ last' = [last EXCEPT ![p] = m.val] /\ UNCHANGED sent
+Next == Lead \/ \E p \in Proc : Vote(p) \/ Hear(p)
+====
+"""
+
+
+def test_ways_in_a_network_have_bounds_that_compiled_code_takes(tmp_path: Path) -> None:
+    constants = "CONSTANTS Value = {v, w}\nNone = None\n"
+    shown = pair_of(tmp_path, SHOWN, constants + CONFIGURATION)
+    assert shown.differences(60) == []
+    compile_spec(shown.bound)
+
+
+def test_ways_in_a_network_without_a_bound_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ways, "_WITNESSES_MAX", 0)
+    shown = pair_of(tmp_path, SHOWN, "CONSTANTS Value = {v, w}\nNone = None\n" + CONFIGURATION)
+    with pytest.raises(SpecError, match="a number that may reach"):
+        compile_spec(shown.bound)
