@@ -22,10 +22,6 @@ STEPS = {
     "recursion under all": PASSED + "Next == x' = x + 1 /\\ \\A i \\in {j \\in 0..1 : j <= x} : P(i)",
     "formula passed on": PARAMETER + "Next == P(x % 2, x < 3 \\/ x < 2) /\\ x' = x + 1",
     "function": FORMULAS + "Next == \\E i \\in 1..2 : Ok[i] /\\ x' = x + 1",
-    "recursive function": "Ok[n \\in 0..2] == IF n = 0 THEN x < 3 \\/ x < 2 ELSE Ok[n - 1]\n"
-    "Next == \\E i \\in 1..2 : Ok[i] /\\ x' = x + 1",
-    "constant recursive function": "Ok[n \\in 0..2] == n = 0 \\/ n < 3 \\/ Ok[n - 1]\n"
-    "Next == x < 3 /\\ Ok[1] /\\ x' = x + 1",
     "function after": FORMULAS + "Next == \\E i \\in 1..2 : x' = x + 1 /\\ Ok[i]",
     "function in LET": "Next == LET ok == [i \\in 1..2 |-> x < 3 \\/ x < i] IN ok[1] /\\ x' = x + 1",
     "constant function in LET": "Next == LET ok == [i \\in 1..2 |-> i > 0 \\/ i < 3] IN x < 3 /\\ ok[1] /\\ x' = x + 1",
@@ -48,6 +44,18 @@ STEPS = {
 def test_what_has_hidden_ways_is_refused(name: str, tmp_path: Path) -> None:
     with pytest.raises(SpecError, match=r"KMC812.*(several ways to be true|the ways in which)"):
         pair_of(tmp_path, f"{HEAD}Init == x = 0\n{STEPS[name]}\n====\n", STATES)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Ok[n \\in 0..2] == IF n = 0 THEN x < 3 \\/ x < 2 ELSE Ok[n - 1]\n"
+        "Next == \\E i \\in 1..2 : Ok[i] /\\ x' = x + 1",
+        "Ok[n \\in 0..2] == n = 0 \\/ n < 3 \\/ (n > 0 /\\ Ok[n - 1])\nNext == x < 3 /\\ Ok[1] /\\ x' = x + 1",
+    ],
+)
+def test_a_recursive_function_with_several_ways_is_translated(line: str, tmp_path: Path) -> None:
+    assert pair_of(tmp_path, f"{HEAD}Init == x = 0\n{line}\n====\n", STATES).differences(9) == []
 
 
 @pytest.mark.parametrize(
