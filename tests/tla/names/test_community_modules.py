@@ -27,7 +27,9 @@ FoldFunction(op(_, _), base, fun) == FoldFunctionOnSet(op, base, fun, DOMAIN fun
     "BagsExt": "FoldBag(op(_, _), base, B) == {}",
     "SequencesExt": """
 SetToSeq(S) == CHOOSE f \\in [1..Cardinality(S) -> S]: \\A i, j \\in DOMAIN f: f[i] = f[j] => i = j
-SetToSeqs(S) == {f \\in [1..Cardinality(S) -> S]: \\A i, j \\in DOMAIN f: f[i] = f[j] => i = j}""",
+SetToSeqs(S) == {f \\in [1..Cardinality(S) -> S]: \\A i, j \\in DOMAIN f: f[i] = f[j] => i = j}
+SelectInSubSeq(seq, from, to, Test(_)) == CHOOSE i \\in 0..Len(seq): i = 0 \\/ Test(SubSeq(seq, from, to)[i])
+SelectLastInSubSeq(seq, from, to, Test(_)) == SelectInSubSeq(seq, from, to, Test)""",
     "Combinatorics": "choose(n, k) == CHOOSE i \\in Nat: FALSE",
     "Graphs": """
 Path(G) == {p \\in Seq(G.node): \\A i \\in 1..(Len(p) - 1): <<p[i], p[i + 1]>> \\in G.edge}
@@ -78,6 +80,9 @@ VALUES = [
     ('Q!SetToSeq({"b", "a", "c"})', '<<"a", "b", "c">>'),
     ("Q!SetToSeqs({1, 2})", "{<<1, 2>>, <<2, 1>>}"),
     ("Q!SetToSeqs({})", "{<<>>}"),
+    ("[n \\in 1..3 |-> Q!SelectInSubSeq(<<7, 8, 7, 9>>, n, 4, LAMBDA e: e = 7)]", "<<1, 3, 3>>"),
+    ("[n \\in 1..3 |-> Q!SelectLastInSubSeq(<<7, 8, 7, 9>>, 2, n, LAMBDA e: e = 8)]", "<<0, 2, 2>>"),
+    ("Q!SelectInSubSeq(<<7>>, 1, 1, LAMBDA e: e = 8) + Q!SelectInSubSeq(<<7>>, 9, 8, LAMBDA e: e = 7)", "0"),
     ("<<C!choose(2, 3), C!choose(3, 2), C!choose(0, 0), C!choose(30, 15)>>", "<<0, 3, 1, 155117520>>"),
     ("G!SimplePath(Graph)", "{<<1>>, <<2>>, <<3>>, <<1, 2>>, <<2, 3>>, <<1, 2, 3>>}"),
     ("<<G!AreConnectedIn(1, 3, Graph), G!AreConnectedIn(3, 1, Graph)>>", "<<TRUE, FALSE>>"),
