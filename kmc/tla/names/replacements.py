@@ -8,6 +8,7 @@ is known at the end only: until then a replaced definition has no body.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import assert_never
 
 from kmc.errors import ModelError, Span, did_you_mean
@@ -58,6 +59,7 @@ class Replacements:
     """
 
     def __init__(self, model: ModelFile, root_modules: frozenset[str]) -> None:
+        self._path = model.path
         self._values = {(value.module, value.name): value for value in model.constants}
         self._substitutions = {(one.module, one.name): one for one in model.substitutions}
         self._root_modules = root_modules
@@ -140,14 +142,22 @@ class Replacements:
         return tuple(entity.definition for entity in self._found.values() if entity.definition is not None)
 
     def unused(self) -> ModelError | None:
-        """Return the error of the first value or substitution of a name that the modules do not have."""
+        """Return the error of the first substitution, or value of the command line, of a name that no module has."""
         for key, value in self._values.items():
-            if key not in self._used and not same_name_model_value(value):
+            if value.span.path != self._path and key not in self._used and not same_name_model_value(value):
                 return _not_there(value.name, value.span, key[0])
         for key, substitution in self._substitutions.items():
             if key not in self._used:
                 return _not_there(substitution.name, substitution.span, key[0])
         return None
+
+    def warnings(self) -> tuple[str, ...]:
+        """Return a sentence for each value of the `.cfg` file whose name no module has: TLC passes over these too."""
+        return tuple(
+            f"{Path(value.span.path).name}:{value.span.line} gives '{value.name}' a value, which no module reads."
+            for key, value in self._values.items()
+            if value.span.path == self._path and key not in self._used and not same_name_model_value(value)
+        )
 
 
 def _not_there(name: str, span: Span, module: str) -> ModelError:

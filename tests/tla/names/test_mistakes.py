@@ -101,7 +101,7 @@ def test_a_mistake_in_a_module_is_an_error_at_its_place(
         ("CONSTANTS N <- Nothing F <- G", "KMC363", 16, "'Nothing', which replaces 'N', is not defined"),
         ("CONSTANTS N <- x F <- G", "KMC363", 16, "'x' is not a definition, so it cannot replace 'N'"),
         ("CONSTANTS N <- G F <- G", "KMC364", 16, "'G' cannot replace 'N', which has 0 parameters of the same kinds"),
-        ("CONSTANTS N = 1 F <- G Mistake = 1", "KMC365", 24, "the module has no constant or definition 'Mistake'"),
+        ("CONSTANTS N = 1 F <- G H <- G", "KMC365", 24, "the module has no constant or definition 'H'"),
         ("CONSTANTS N = 1 F <- G H <- [Z] G", "KMC365", 24, "the module 'Z' has no constant or definition 'H'"),
         (
             "CONSTANTS N = 1 F <- G INVARIANT Inn",
@@ -199,3 +199,12 @@ def test_a_long_chain_of_lazy_definitions_is_resolved(tmp_path: Path) -> None:
     chain = "\n".join(["EXTENDS Naturals", "VARIABLE y", "d0 == y", *(f"d{n} == d{n - 1} + 1" for n in range(1, 400))])
     body = START + "I == INSTANCE Chain WITH y <- x\nUse == I!d399"
     assert load_text(tmp_path, body, RUN, {"Chain": chain}).definitions["Use"].level == 1
+
+
+def test_a_value_that_no_module_reads_is_a_warning(tmp_path: Path) -> None:
+    body = START + "CONSTANT N\n"
+    model = load_text(tmp_path, body, RUN + "CONSTANTS N = 1 Old = {a, b}\nOther = 2\n")
+    assert [warning.partition(" gives ")[2] for warning in model.warnings] == [
+        "'Old' a value, which no module reads.",
+        "'Other' a value, which no module reads.",
+    ]
