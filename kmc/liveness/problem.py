@@ -39,7 +39,8 @@ class TemporalProblem:
     the properties that are TRUE by the constants of the model, such as those over an empty set. `is_realizable` means
     that every finite behaviour has a fair continuation, as long as no constraint drops a step: fairness concerns only
     steps of Next. `specification` is the name of the specification that the behaviours satisfy.
-    `line` writes a state as people read it, unless it is written in the words of the spec.
+    `line` writes a state as people read it, unless it is written in the words of the spec. `whole_states` is the number
+    of expanded states up to which a search goes on though a level refutes a property: its counts are those of TLC then.
     """
 
     atoms: tuple[StateAtom, ...]
@@ -53,6 +54,7 @@ class TemporalProblem:
     is_realizable: bool = True
     specification: str = "Spec"
     line: Callable[[Any], str] | None = None
+    whole_states: int = 0
 
 
 @dataclass(frozen=True, slots=True)

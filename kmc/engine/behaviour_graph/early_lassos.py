@@ -39,13 +39,18 @@ class EarlyLassos:
             else:
                 others.append(staying(fair.condition))
         self._others = tuple(dict.fromkeys(others))
+        self._whole_states = problem.whole_states
+        self._exists = False
 
     def is_found(self, levels: RecordedLevels, level: int) -> bool:
-        """Return whether a lasso exists now that `level`, counted from 0, has been expanded; call this for each level
-        in turn.
+        """Return whether a lasso ends the search now that `level`, counted from 0, has been expanded.
 
-        After it has returned True, it is not called again.
+        It is called for each level in turn, and not again after it has returned True.
         """
+        self._exists = self._exists or self._exists_at(levels, level)
+        return self._exists and levels.starts[level + 1] > self._whole_states
+
+    def _exists_at(self, levels: RecordedLevels, level: int) -> bool:
         first, end = levels.starts[level : level + 2]
         stuttering: Numbers | None = None
         for waiting in self._queries:

@@ -32,4 +32,12 @@ def refuting_level(lassos: LassoAnswers, problem: TemporalProblem) -> int | None
             if ends[states].any():
                 least = distance
                 break
-    return least
+    return None if least is None else _ending_level(lassos, problem, least)
+
+
+def _ending_level(lassos: LassoAnswers, problem: TemporalProblem, level: int) -> int | None:
+    """The first level from this one on at which a refutation ends the search; None if the search is whole before."""
+    for end, expanded in enumerate(lassos.level_starts[1:]):
+        if end >= level and expanded > problem.whole_states:
+            return end
+    return None if problem.whole_states else level

@@ -14,6 +14,9 @@ from kmc.tla.run.program import ModuleProgram
 from kmc.tla.temporal.formula_reader import FormulaReader
 from kmc.tla.values.texts import text_of
 
+WHOLE_STATES = 100_000
+"""The number of states up to which a search is whole before it has a verdict on temporal properties, as that of TLC."""
+
 
 def module_problem(program: ModuleProgram, properties: Sequence[tuple[str, OperatorDefinition]]) -> TemporalProblem:
     """The temporal problem of some properties, each a name and a definition without parameters.
@@ -47,6 +50,7 @@ def module_problem(program: ModuleProgram, properties: Sequence[tuple[str, Opera
         specification="the specification",
         atoms=atoms.of_states,
         step_atoms=atoms.of_steps,
+        whole_states=WHOLE_STATES,
     )
 
 
