@@ -21,6 +21,9 @@ from kmc.tla.values.kinds import TlaModelValue
 NESTING_MAX = 10
 """The most sequences inside of each other that have a shape."""
 
+_SETS_MAX = 6
+"""The most sets inside of each other that have a shape."""
+
 Atom: TypeAlias = str | TlaModelValue
 """A string or a model value: compared, never computed with."""
 
@@ -179,28 +182,35 @@ def _joined_sequences(left: PlainShape, right: PlainShape) -> PlainShape:
     return _joined_maps(_as_map(left), _as_map(right))
 
 
-def check_nesting(shape: Shape, place: Span | None = None, variable: str = "") -> None:
-    """Raise SpecError KMC812 if a shape has more than `NESTING_MAX` sequences inside of each other.
+def check_nesting(shape: Shape, place: Span | None = None, holder: str = "") -> None:
+    """Raise SpecError KMC812 if too many sequences, or sets, are inside of each other in the values of a holder.
 
     Such is the shape of a variable that keeps its old value, `x' = <<x, n>>`. Joining two takes twice as long at
-    each level.
+    each level, and the code of a set of sets is some times as long as that of its elements.
     """
-    if _nesting(shape) > NESTING_MAX:
-        deep = f"sequences that are nested more than {NESTING_MAX} deep"
-        raise refusal(f"{deep}, as those of the variable {variable} may be" if variable else deep, place)
+    for kind, name, most in ((SequenceShape, "sequences", NESTING_MAX), (SetShape, "sets", _SETS_MAX)):
+        if _nesting(shape, kind) > most:
+            deep = f"{name} that are nested more than {most} deep"
+            raise refusal(f"{deep}, as those of {holder} may be" if holder else deep, place)
 
 
-def _nesting(shape: Shape) -> int:
-    """Count the sequences inside of each other, but not those in records, which have one shape a class."""
+def check_fields(records: RecordTable, place: Span | None = None) -> None:
+    """Raise SpecError KMC812 if the values of a field of a record are nested too deep."""
+    for key, fields in records.fields.items():
+        for name, shape in fields.items():
+            check_nesting(shape, place, f"{name} in {_described(key)}")
+
+
+def _nesting(shape: Shape, kind: type[PlainShape]) -> int:
+    """Count the values of a kind inside of each other, but not those in records, which have one shape a class."""
+    more = isinstance(shape, kind)
     match shape:
-        case SequenceShape():
-            return 1 + _nesting(shape.element)
+        case SequenceShape() | SetShape():
+            return more + _nesting(shape.element, kind)
         case UnionShape():
-            return max(map(_nesting, alternatives_of(shape)), default=0)
-        case SetShape():
-            return _nesting(shape.element)
+            return max((_nesting(plain, kind) for plain in alternatives_of(shape)), default=0)
         case MapShape():
-            return max(_nesting(shape.key), _nesting(shape.value))
+            return max(_nesting(shape.key, kind), _nesting(shape.value, kind))
         case _:
             return 0
 

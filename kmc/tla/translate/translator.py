@@ -32,6 +32,7 @@ from kmc.tla.shapes.shape import (
     RecordTable,
     SetShape,
     check_classes,
+    check_fields,
     check_nesting,
     join_all,
     mixes_kinds,
@@ -145,7 +146,8 @@ def _grow_shapes(t: Translation, temporal: TemporalAtoms) -> None:
         _written(t, temporal, tolerant=True)
         _take_as_sequences(t)
         for variable, shape in zip(t.model.variables, t.shapes, strict=True):
-            check_nesting(shape, model_place(t.model), variable)
+            check_nesting(shape, model_place(t.model), f"the variable {variable}")
+        check_fields(t.records, model_place(t.model))
         if _snapshot(t) == before:
             break
 

@@ -105,3 +105,21 @@ def test_an_empty_set_takes_no_elements_that_would_hold_it(tmp_path: Path) -> No
     module = f"{HEAD}Next == s' = s /\\ x' = IF x.all = {{}} THEN x ELSE CHOOSE r \\in x.all : TRUE\n====\n"
     first = "x = [id |-> 0, all |-> {[all |-> {}]}]"
     assert pair_of(tmp_path, module.replace("x = 0", first), CONFIGURATION).differences(9) == []
+
+
+@pytest.mark.parametrize(
+    ("first", "line", "holder"),
+    [
+        ("1", "Next == x' = 0 /\\ s' = {1} \\union {{y} : y \\in {z \\in s : x = 1}}", "the variable s"),
+        (
+            '<<1, CHOOSE p \\in Proc : TRUE, "a">>',
+            "Next == /\\ x' = (x + 1) % 2\n"
+            "        /\\ s" + "' = {y \\in s : x = 1} \\union {<<2, {y[2]}, y[3]>> : y \\in {z \\in s : z[1] = 1}}",
+            "item2 in tuples of 3 items of several kinds",
+        ),
+    ],
+)
+def test_sets_that_may_nest_without_an_end_are_refused(first: str, line: str, holder: str, tmp_path: Path) -> None:
+    module = f"{HEAD}{line}\n====\n".replace("s = {1}", f"s = {{{first}}}")
+    with pytest.raises(SpecError, match=f"sets that are nested more than 6 deep, as those of {holder} may be"):
+        pair_of(tmp_path, module, CONFIGURATION)
