@@ -1,4 +1,4 @@
-"""Whether a run of states shows a failure that a trace recorded, by the module as it is now.
+"""The recurrence of a recorded failure: does a run of states show it, by the module as it is now?
 
 As in `kmc.reference.recurrence`, the answer is by definition, from the states of the run alone.
 """
@@ -22,7 +22,7 @@ from kmc.tla.temporal.module_problem import module_problem
 def recurs_in_module(
     module: CheckedModule, failure: RecordedFailure, states: Sequence[State], loop: int | None
 ) -> bool:
-    """Whether a run of a module shows `failure` at its end; a lasso goes on with the state at the index `loop`.
+    """Return whether a run shows `failure` at its end; a lasso goes on with the state at the index `loop`.
 
     Raises TraceError KMC428 for a property that the model does not have, and the errors of its evaluation.
     """
@@ -34,7 +34,7 @@ def recurs_in_module(
 
 
 def fails_at_end_of_run(module: CheckedModule, name: str, states: Sequence[State], loop: int | None) -> bool:
-    """Whether a property fails in the last state, by the last step, or in the behaviour that goes on at index `loop`.
+    """Return whether a property fails: in the last state, by the last step, or in the lasso closed at index `loop`.
 
     Raises TraceError KMC428 for a property that the model does not have.
     """
@@ -52,7 +52,7 @@ def fails_at_end_of_run(module: CheckedModule, name: str, states: Sequence[State
 
 
 def _is_refuted(module: CheckedModule, part: PropertyPart, states: Sequence[State], loop: int | None) -> bool:
-    """Whether a fair behaviour, or with no `loop` any that begins with these states, refutes a temporal property."""
+    """Return whether a fair lasso refutes a property, or with no `loop` every behaviour that begins with the states."""
     problem = module_problem(module.program, [(part.property_name, part.formula)])
     behaviour = EndlessBehaviour(states, len(states) - 1 if loop is None else loop, lambda _: {})
     if loop is not None and not all(map(behaviour.satisfies, problem.assumed)):

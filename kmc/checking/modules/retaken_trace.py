@@ -168,7 +168,7 @@ class _Taker:
     def _obstacles(self, before: State, label: str) -> tuple[str, ...]:
         """Why an action is not enabled: a sentence for each conjunct that ends it, with its place.
 
-        The stop is told without them where they cannot be found.
+        It gives no sentence where the explanation fails.
         """
         actions = self._module.program.actions
         named = [action for action in actions if action.label == label]

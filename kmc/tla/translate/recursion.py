@@ -83,7 +83,7 @@ class Recursion:
     state: str = "st"
     """The state that the outer call reads: `st`, or `nxt` in a step."""
     counts_ways: bool = False
-    """Whether the helpers have the number of ways in which a formula is true."""
+    """Do the helpers return the number of ways in which a formula is true?"""
 
     def call(self, level: str, arguments: Sequence[str], *, is_inner: bool) -> str:
         """Return a call of the helper of a level; an inner one hands on what the helper was given."""

@@ -65,7 +65,7 @@ class SetRecursion:
 
 @dataclass(frozen=True, slots=True)
 class _Added:
-    """What an element adds: the sign and the code of a value, no sign where it is nothing."""
+    """The contribution of an element to the sum: a sign and the code of a value; no sign where there is none."""
 
     sign: str = ""
     source: str = ""
@@ -111,7 +111,7 @@ class _Parts:
 
 @dataclass(frozen=True, slots=True)
 class _Division:
-    """What a recursion is for an empty set, and what for another one, in which CHOOSE takes an element."""
+    """The two cases of a recursion: its value for an empty set, and its step for an element that CHOOSE takes."""
 
     parts: _Parts
     element: SpecLocal
@@ -164,7 +164,7 @@ def _is_any_element(node: Expression | None, scope: TranslationScope, rest: Name
 
 
 def _is(node: Argument, scope: TranslationScope, name: NameBinding) -> bool:
-    """Return whether an expression is a name, or an operator or a name of a LET that stands for it."""
+    """Return whether an expression is a name, also by an operator or a definition of LET that is equal to it."""
     while True:
         match node:
             case BoundExpr(binding=binding) if binding is name:
