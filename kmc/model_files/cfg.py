@@ -251,7 +251,8 @@ def _value_text(given: Assignment | Substitution) -> str:
 
 
 def _read_constants(tokens: Tokens, keyword: Token, draft: _Draft) -> None:
-    if _ends_section(tokens):
+    # As in `_read_names`.
+    if not tokens.for_module and _ends_section(tokens):
         raise _missing_name(tokens, keyword)
     while not _ends_section(tokens):
         assignment = _read_assignment(tokens)

@@ -208,3 +208,11 @@ def test_a_value_that_no_module_reads_is_a_warning(tmp_path: Path) -> None:
         "'Old' a value, which no module reads.",
         "'Other' a value, which no module reads.",
     ]
+
+
+@pytest.mark.parametrize("keyword", ["CONSTANTS", "CONSTANT", "INVARIANT", "PROPERTIES", "CONSTRAINT"])
+@pytest.mark.parametrize("is_last", [True, False])
+def test_a_keyword_without_names_is_accepted(keyword: str, is_last: bool, tmp_path: Path) -> None:
+    rest = f"CONSTANTS N = 1 {keyword}" if is_last else f"{keyword}\n\\* N = 2\nCONSTANTS N = 1"
+    model = load_text(tmp_path, START + "CONSTANT N\n", RUN + rest)
+    assert [constant.name for constant in model.constants] == ["N"]
