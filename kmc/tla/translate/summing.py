@@ -286,7 +286,7 @@ class _Additions:
             return None
         if self._parts.kept is None:
             return _Added()
-        return self.of(call[self._parts.kept], scope, is_in_call=True)  # type: ignore[arg-type]  # a value
+        return self.of(expression_of(Delayed(call[self._parts.kept], scope)), scope, is_in_call=True)
 
     def _of_branches(self, node: IfExpr, scope: TranslationScope, *, is_in_call: bool) -> _Added | None:
         test, classes = guard(self.t, node.condition, scope)
