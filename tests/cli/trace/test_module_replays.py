@@ -113,6 +113,14 @@ def test_invariants_deadlocks_and_lassos_are_found_again() -> None:
     assert replayed()["failure_shown"] is False
 
 
+def test_a_lasso_that_fairness_forbids_now_shows_nothing() -> None:
+    fair = " /\\ WF_vars(Next)"
+    checked("SPECIFICATION Spec", "PROPERTY Ends", status=13, text=CYCLE.replace(fair, ""))
+    assert replayed()["failure_shown"] is True
+    change("[][Next]_vars\n", f"[][Next]_vars{fair}\n")
+    assert replayed()["failure_shown"] is False
+
+
 def test_an_error_of_evaluation_is_found_again() -> None:
     text = CYCLE.replace("Short ==", "Short == at = 2 => Head(Tail(Tail(log))) = 0\nLong ==")
     checked("INIT Init", "NEXT Next", "INVARIANT Short", status=76, text=text)
