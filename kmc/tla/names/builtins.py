@@ -71,17 +71,25 @@ _MODULES = (
         "IOEnvExecTemplate/3 IOEnv/0 IOEnvGet/1 IOEnvPermit/1 atoi/1 zeroPadN/2",
     ),
     ("CSV", "", "CSVWrite/3 CSVWriteRecord/4 CSVRead/3 CSVRecords/1"),
-    ("Statistics", "", "ChiSquare/3"),
+    ("Statistics", "Naturals", "ChiSquare/3"),
 )
 
-PROOF_MODULES = frozenset(
-    (
-        *("TLAPS", "NaturalsInduction", "WellFoundedInduction", "SequenceTheorems", "FiniteSetTheorems"),
-        *("FunctionTheorems", "BagsTheorems", "GraphTheorem", "SequencesExtTheorems", "FiniteSetsExtTheorems"),
-        *("FoldsTheorems", "QuorumTheorems", "GraphTheorems"),
-    )
-)
-"""Modules of lemmas: nothing in them is needed to check a model."""
+PROOF_MODULES = {
+    "TLAPS": "",
+    "NaturalsInduction": "Integers",
+    "WellFoundedInduction": "NaturalsInduction",
+    "SequenceTheorems": "Sequences",
+    "FiniteSetTheorems": "FiniteSets Integers",
+    "FunctionTheorems": "FiniteSets Integers",
+    "BagsTheorems": "",
+    "GraphTheorem": "",
+    "SequencesExtTheorems": "Sequences Integers",
+    "FiniteSetsExtTheorems": "FiniteSets Integers",
+    "FoldsTheorems": "FiniteSets",
+    "QuorumTheorems": "FiniteSets Integers",
+    "GraphTheorems": "Sequences",
+}
+"""Modules of lemmas with the standard modules that they extend: nothing else of them is needed to check a model."""
 
 
 def _operator(text: str, module: str) -> BuiltinOperator:
@@ -103,7 +111,7 @@ STANDARD_MODULES = {
     **{
         name: StandardModule(name, tuple(extends.split()), _operators(texts, name)) for name, extends, texts in _MODULES
     },
-    **{name: StandardModule(name, (), {}) for name in PROOF_MODULES},
+    **{name: StandardModule(name, tuple(extends.split()), {}) for name, extends in PROOF_MODULES.items()},
 }
 """The modules that are known without a file, by name."""
 

@@ -109,7 +109,7 @@ class _Loader:
             check_deadlock=file.check_deadlock is not False,
             definitions=self._all_definitions(),
             files=tuple(self._library.files),
-            warnings=self._replacements.warnings(),
+            warnings=(*self._resolver.warnings, *self._replacements.warnings()),
             reader=ExpressionReader(resolver, self._scope),
         )
 

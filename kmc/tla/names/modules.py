@@ -7,6 +7,8 @@ that is used before it exists is an error; what is instantiated is resolved as f
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from kmc.errors import Span, SpecError, did_you_mean
 from kmc.tla.names.builtins import LANGUAGE, STANDARD_MODULES
 from kmc.tla.names.expressions import ExpressionResolver
@@ -66,6 +68,7 @@ class ModuleResolver(ExpressionResolver):
         self.assumptions: list[Assumption] = []
         self.definitions: list[OperatorDefinition] = []
         """All definitions that were resolved, in the order in which they were complete."""
+        self.warnings: list[str] = []
 
     def root(self) -> NameScope:
         """Resolve the root module and return its scope."""
@@ -125,19 +128,27 @@ class ModuleResolver(ExpressionResolver):
         return known
 
     def _import(self, given: NameScope, place: Span, scope: NameScope, is_local: bool) -> None:
-        """Make the names that a module gives known in a scope; the same definition may come twice."""
+        """Make the names that a module gives known in a scope; of two definitions, the first one holds, as in TLC."""
         for name, entity in given.exported.items():
-            if given.context is not scope.context and given.context.has_stand_in(entity):
-                continue  # the module around an instance keeps its own names, and may give them to its variables
+            if given.context is not scope.context and name in given.declared:
+                continue  # an instance gives no constants and variables: the module around it has its own
             known = scope.lookup(name)
             if known is None:
                 # `Nat <- [M] Y` replaces a name in M only: what M gives to others stays as it is.
                 replaced = self._replacements.scoped(scope.module, name, profile_of(entity), scope)
                 scope.names[name] = replaced or entity
             elif not _is_same(known, entity):
+                first = _first_place(known, entity)
+                if first is not None:
+                    self._warn_of_second(name, first, place)
+                    continue
                 self.declare(name, entity, place, scope)
             if not is_local:
                 scope.exported[name] = entity
+
+    def _warn_of_second(self, name: str, first: Span, place: Span) -> None:
+        here, there = (f"{Path(one.path).name}:{one.line}" for one in (place, first))
+        self.warnings.append(f"{here} brings another definition of '{name}'; the one at {there} holds, as in TLC.")
 
     # Units
 
@@ -415,6 +426,17 @@ class ModuleResolver(ExpressionResolver):
         self._complete(definition, body, context)
         entity.state = "complete"
         return entity
+
+
+def _first_place(known: Entity, entity: Entity) -> Span | None:
+    """Return the place of the first of two definitions that modules give; None unless both are definitions."""
+    match known, entity:
+        case InstanceEntity(), InstanceEntity():
+            return known.place
+        case DefinitionEntity(), DefinitionEntity() if known.syntax is not None and entity.syntax is not None:
+            return known.place if known.is_statement == entity.is_statement else None
+        case _:
+            return None
 
 
 def _is_same(one: Entity, other: Entity) -> bool:

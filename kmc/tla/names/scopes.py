@@ -42,10 +42,6 @@ class InstanceContext:
     variables: list[VariableEntity] = field(default_factory=list)
     """The variables of the model that are substituted for its variables."""
 
-    def has_stand_in(self, entity: Entity) -> bool:
-        """Return whether an entity is a definition that replaces a variable of this instance."""
-        return isinstance(entity, DefinitionEntity) and any(entity.definition is known for known in self.stand_ins)
-
     def all_stand_ins(self) -> tuple[OperatorDefinition, ...]:
         """Return the definitions that stand for variables in this instance and in those around it."""
         around = self.outer.context.all_stand_ins() if self.outer is not None else ()

@@ -14,7 +14,7 @@ from kmc.model_files.model_file import Assignment
 from kmc.model_files.value_text import parse_set
 from kmc.tla.names.loading import load_model, parse_expression
 from kmc.tla.resolved.model import ResolvedModel
-from kmc.tla.resolved.nodes import ApplyExpr, BuiltinExpr, LetExpr, QuantifiedExpr
+from kmc.tla.resolved.nodes import ApplyExpr, BuiltinExpr, Expression, LetExpr, OperatorDefinition, QuantifiedExpr
 
 DATA = Path(__file__).parents[2] / "data" / "tla"
 COUNTER = "EXTENDS Naturals\nVARIABLE x\nInit == x = 0\nNext == x' = x + 1\n"
@@ -27,6 +27,13 @@ def body_of(model: ResolvedModel, name: str) -> str:
 
 def read(model: ResolvedModel, text: str) -> str:
     return resolved_shape(parse_expression(model, text))
+
+
+def applied(node: Expression | None) -> OperatorDefinition:
+    """Return the definition that an expression applies."""
+    assert isinstance(node, ApplyExpr)
+    assert isinstance(node.operator, OperatorDefinition)
+    return node.operator
 
 
 def test_a_module_and_its_file_are_one_model(tmp_path: Path) -> None:
@@ -209,6 +216,36 @@ def test_what_is_extended_on_two_ways_is_one_module(tmp_path: Path) -> None:
 def test_the_same_definition_may_come_from_two_modules(tmp_path: Path) -> None:
     parts = {"A": "Max(a) == a", "B": "Max(a) ==   a \\* the same"}
     assert body_of(load_text(tmp_path, f"EXTENDS A, B, {COUNTER[8:]}", RUN, parts), "Max") == "a"
+
+
+@pytest.mark.parametrize("second", [", B\n", "\nINSTANCE B\n"])
+def test_of_two_definitions_from_modules_the_first_one_holds(second: str, tmp_path: Path) -> None:
+    parts = {"A": "Up(a) == a", "B": "Up(a) == {a}\nUse == Up(1)"}
+    model = load_text(tmp_path, f"EXTENDS Naturals, A{second}VARIABLE x\nInit == x = Up(0)\nNext == x' = x", RUN, parts)
+    assert body_of(model, "Up") == "a"
+    assert resolved_shape(applied(model.definitions["Use"].body).body) == "SetEnumeration([a])"
+    (warning,) = model.warnings
+    assert warning.endswith("brings another definition of 'Up'; the one at A.tla:2 holds, as in TLC.")
+
+
+def test_two_instances_of_one_name_from_modules_are_those_of_the_first(tmp_path: Path) -> None:
+    parts = {"A": "I == INSTANCE C WITH k <- 1", "B": "I == INSTANCE C WITH k <- 2", "C": "CONSTANT k\nGet == k"}
+    model = load_text(tmp_path, "EXTENDS A, B\nVARIABLE x\nInit == x = I!Get\nNext == x' = x", RUN, parts)
+    get = applied(parse_expression(model, "I!Get"))
+    assert resolved_shape(applied(get.body).body) == "1"
+
+
+def test_a_module_may_define_what_its_instance_declares(tmp_path: Path) -> None:
+    inner = "EXTENDS Naturals\nCONSTANT Top\nVARIABLE y\nUp == y < Top /\\ y' = y + 1"
+    body = "EXTENDS Naturals\nVARIABLE x\nINSTANCE Low WITH Top <- 3, y <- x\nTop == {x}\ny == x + 1\nInit == x = y\n"
+    model = load_text(tmp_path, body + "Next == Up", RUN, {"Low": inner})
+    assert (body_of(model, "Top"), body_of(model, "y")) == ("SetEnumeration([x])", "+(x, 1)")
+
+
+def test_modules_of_lemmas_give_the_standard_modules_that_they_extend(tmp_path: Path) -> None:
+    body = "EXTENDS FiniteSetTheorems, SequenceTheorems, Statistics\nVARIABLE x\nInit == x \\in 1..Cardinality({})\n"
+    model = load_text(tmp_path, body + "Next == x' = Len(<<x>>)", RUN)
+    assert body_of(model, "Next") == "=(Prime(x), Len(Tuple([x])))"
 
 
 @pytest.mark.parametrize(
