@@ -152,9 +152,7 @@ def _in_builtin(
         case "STRING", ():
             raise refusal("STRING", node.place)
         case "..", (first, last):
-            if _only(t, code, NumberShape, node) != "True":
-                return f"({code.source} in set(range({t.source(first, scope)}, {t.source(last, scope)} + 1)))"
-            return f"({t.source(first, scope)} <= {code.source} <= {t.source(last, scope)})"
+            return _between(t, code, t.source(first, scope), t.source(last, scope), node)
         case "\\union", parts:
             # Listed sets are tested first, as in TLC: SUBSET S stops at a model value.
             tested = sorted(parts, key=lambda part: _is_symbolic(part, scope))
@@ -227,6 +225,13 @@ def _only(t: Translation, code: TypedSource, kind: type, node: BuiltinExpr) -> s
     raise refusal(f"{node.operator} as a test of the kind of a value", node.place)
 
 
+def _between(t: Translation, code: TypedSource, first: str, last: str, node: BuiltinExpr) -> str:
+    """Return the test that a value is one of the numbers from `first` to `last`."""
+    if _only(t, code, NumberShape, node) != "True":
+        return f"({code.source} in set(range({first}, {last} + 1)))"
+    return f"({first} <= {code.source} <= {last})"
+
+
 def _natural(t: Translation, code: TypedSource, node: BuiltinExpr) -> str:
     """Return the test that a value is in Nat."""
     test = _only(t, code, NumberShape, node)
@@ -271,7 +276,7 @@ def _all(t: Translation, source: str, shape: Shape, domain: Argument, scope: Tra
 def _in_domain(t: Translation, code: TypedSource, function: TypedSource, node: BuiltinExpr) -> str:
     match function.shape:
         case SequenceShape():
-            return f"(1 <= {code.source} <= len({function.source}))"
+            return _between(t, code, "1", f"len({function.source})", node)
         case MapShape(key=key):
             as_record = record_of(t.records, code, key)
             if as_record is not None:

@@ -56,8 +56,19 @@ Next == Turn \/ \E p \in Proc : Put(p)
 Inv == Reverse(Reverse(log)) = log /\ log = Reverse(Reverse(log)) /\ (Reverse(log) # log => Len(log) > 1)
 ====
 """
+POINTERS = r"""---- MODULE Pointers ----
+EXTENDS Integers, Sequences
+CONSTANTS Proc
+VARIABLES cells, held
+Init == cells = <<0>> /\ held = [p \in Proc |-> p]
+Take(p) == \E at \in DOMAIN cells : held' = [held EXCEPT ![p] = at] /\ UNCHANGED cells
+Grow(p) == Len(cells) < 3 /\ held[p] \in DOMAIN cells /\ cells' = Append(cells, 0) /\ held' = [held EXCEPT ![p] = p]
+Next == \E p \in Proc : Take(p) \/ Grow(p)
+Inv == held \in [Proc -> DOMAIN cells \union Proc]
+====
+"""
 
 
-@pytest.mark.parametrize("module", [RECORDS, BAG, REVERSED], ids=["records", "bag", "reversed"])
+@pytest.mark.parametrize("module", [RECORDS, BAG, REVERSED, POINTERS], ids=["records", "bag", "reversed", "pointers"])
 def test_domains_and_written_functions_have_the_steps_of_the_module(module: str, tmp_path: Path) -> None:
     assert pair_of(tmp_path, module, CONFIGURATION).differences(120) == []
