@@ -7,7 +7,7 @@ data, and not what tools write. A word in capitals stays in capitals, so `is NO_
 
 from __future__ import annotations
 
-import bisect
+import itertools
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -55,28 +55,27 @@ BANS = (
 )
 
 
-def words_of(text: str) -> tuple[str, list[int], list[int]]:
-    """The words of a text with one blank between them, the place of each among them, and its line in the text."""
-    words, places, lines = [], [], []
-    place, line, seen = 0, 1, 0
-    for found in WORD.finditer(text):
-        line += text.count("\n", seen, found.start())
-        seen = found.start()
-        word = found[0] if len(found[0]) > 1 and found[0].isupper() else found[0].lower()
-        words.append(word)
-        places.append(place)
-        lines.append(line)
-        place += len(word) + 1
-    return " ".join(words), places, lines
+def words_of(text: str) -> list[str]:
+    """The words of a text."""
+    return [word if word.isupper() and len(word) > 1 else word.lower() for word in WORD.findall(text)]
+
+
+def line_at(text: str, words: list[str], place: int) -> int:
+    """The line of a text that has the word at a place in its words with one blank between them."""
+    before = " ".join(words)[:place].count(" ")
+    found = next(itertools.islice(WORD.finditer(text), before, None))
+    return 1 + text.count("\n", 0, found.start())
 
 
 def banned(source: Source, bans: Iterable[Ban] = BANS) -> Iterator[tuple[Ban, str]]:
     """Each use of banned words in a file, with the breach as the tests report it."""
-    text, places, lines = words_of(f"{source.path.removesuffix('.py').removesuffix('.md')} {source.text}")
+    text = f"{source.path.removesuffix('.py').removesuffix('.md')} {source.text}"
+    words = words_of(text)
+    joined = " ".join(words)
     for ban in bans:
         if source.path.startswith(ban.only):
-            for found in re.finditer(ban.pattern, text):
-                line = lines[bisect.bisect_right(places, found.start()) - 1]
+            for found in re.finditer(ban.pattern, joined):
+                line = line_at(text, words, found.start())
                 yield ban, source.at(line, f"'{found[0]}': say {ban.instead}")
 
 

@@ -10,7 +10,7 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 
 from support.source_tree import Source, nodes_of, tree_of
 
@@ -74,10 +74,14 @@ class Texts:
     """The texts that an expression of one source can have, with `{name}` for what is known only at run time."""
 
     def __init__(self, source: Source) -> None:
-        nodes = nodes_of(source)
-        self.parents = {child: node for node in nodes for child in ast.iter_child_nodes(node)}
-        self.functions = {node.name: node for node in nodes if isinstance(node, ast.FunctionDef)}
+        self._nodes = nodes_of(source)
+        self.functions = {node.name: node for node in self._nodes if isinstance(node, ast.FunctionDef)}
         self._tree = tree_of(source)
+
+    @cached_property
+    def parents(self) -> dict[ast.AST, ast.AST]:
+        """The node that holds each node of the source."""
+        return {child: node for node in self._nodes for child in ast.iter_child_nodes(node)}
 
     def of(self, node: ast.expr | None, depth: int = 0) -> tuple[str, ...]:
         """The texts of `node`, each once; none when they cannot be told."""
