@@ -7,6 +7,7 @@ After other tests it may draw a few others, because Hypothesis also draws consta
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import signal
@@ -69,8 +70,14 @@ def _frozen_afterwards() -> Iterator[None]:
 
 
 def pytest_sessionfinish() -> None:
-    """Python frees at its end what is not frozen; some libraries print what is left."""
+    """Look for garbage in everything once, where pytest looks five times for it when a session has ended."""
     gc.unfreeze()
+    gc.collect()
+    gc.freeze()
+
+
+# Python frees at its end what is not frozen; some libraries print what is left.
+atexit.register(gc.unfreeze)
 
 
 @pytest.fixture(scope="session", autouse=True)
