@@ -48,6 +48,13 @@ class Candidate(Struct):
     note: Address  # if slots are recorded: of the label of its step, see behaviour_log.py; 0 without a step
 
 
+class UnpackedRow(Struct):
+    """A row of a finished level that waits for its slots."""
+
+    record: StateRecord  # unpacked
+    packed: Address  # where it lies in the level
+
+
 class BitCursor(Struct):
     """A place in the bits by which one shard says, row by row, whether it accepted the entry sent to it."""
 

@@ -14,7 +14,7 @@ from kmc.engine.layout import control_words as f
 from kmc.engine.layout import record_structs as r
 from kmc.engine.layout.control_words import Shared, Thread
 from kmc.engine.layout.packed_rows import is_dead, length_of, mark_dead, record_after, row_of, unpacked_words, words_of
-from kmc.engine.layout.record_structs import Candidate, Chunk, FindingEntry, PendingSource, StateRecord
+from kmc.engine.layout.record_structs import Candidate, Chunk, FindingEntry, PendingSource, StateRecord, UnpackedRow
 from kmc.engine.loops.behaviour_log import (
     APART,
     DROPPED,
@@ -252,10 +252,18 @@ def take_ranked(shared: Shared, thread: Thread, successor: StateRecord) -> int:
     # Threads may store several rows of one view, each the least so far; `select_view_representatives` keeps one.
     order = rank_in_level(shared, Slot(-1 - slot if slot < 0 else slot), rank)
     if order == LEAST:
+        settle(shared, successor)
         append(shared, thread, successor)
     if order != EQUAL:
         check_state(shared, thread, successor, rank, 1)
     return new
+
+
+@inlined
+def settle(shared: Shared, successor: StateRecord) -> None:
+    """Turn a new state into the representative of its orbit, see `KernelTable.settle`."""
+    if shared.settle != 0:
+        call_two(shared.settle, row_of(successor), successor.fingerprint)
 
 
 @inlined
@@ -276,6 +284,9 @@ def take(shared: Shared, thread: Thread, successor: StateRecord, index: int) -> 
     new = 0
     if inside < 0:
         return 0
+    # Before a new state is settled, which changes the step.
+    if shared.step != 0:
+        check_step(shared, thread, successor, times)
     if inside == 0:
         thread.cut += times
         check_state(shared, thread, successor, rank_if_any(shared, successor), 0)
@@ -292,8 +303,6 @@ def take(shared: Shared, thread: Thread, successor: StateRecord, index: int) -> 
         candidate.source = index
         let_note_slot(shared, thread, candidate)
         thread.candidates.used = used + Candidate.WORDS * may_be_new(shared, thread, successor, slot)
-    if shared.step != 0:
-        check_step(shared, thread, successor, times)
     return new
 
 
@@ -337,8 +346,7 @@ def keep(shared: Shared, thread: Thread) -> None:
     while candidate != end:
         successor = candidate.record
         enter_source(thread, candidate.source)
-        if shared.settle != 0:
-            call_two(shared.settle, row_of(successor), successor.fingerprint)
+        settle(shared, successor)
         append(shared, thread, successor)
         if EDGES != 0:
             note_state(shared, thread, successor)
@@ -413,6 +421,48 @@ def work(shared: Shared, thread: Thread) -> Status:
     return f.PAUSED
 
 
+@inlined
+def gather_rows(shared: Shared, thread: Thread) -> Status:
+    """Unpack rows and prefetch their slots until the batch or a buffer is full or no row is left (DONE); or which
+    buffer is too small.
+    """
+    while thread.pending < thread.batch:
+        used = thread.candidates.used
+        if used + UnpackedRow.WORDS > thread.candidates.words:
+            return f.DONE
+        if next_row(shared, thread) == 0:
+            return f.DONE
+        if enter_row(shared, thread) == 0:
+            return f.DONE if thread.pending != 0 else f.NEED_ROWS
+        row = UnpackedRow(thread.candidates.address + used * f.WORD_BYTES)
+        row.record = thread.source
+        row.packed = thread.packed
+        ask_for(shared, thread.source)
+        thread.candidates.used = used + UnpackedRow.WORDS
+        thread.pending += 1
+        leave_row(thread)
+    return f.DONE
+
+
+@inlined
+def keep_representatives(shared: Shared, thread: Thread) -> None:
+    """Keep the rows gathered that have the least rank of their view, and mark the others as dead."""
+    row = UnpackedRow(thread.candidates.address)
+    end = row + thread.candidates.used * f.WORD_BYTES
+    while row != end:
+        record = row.record
+        rank = rank_of(shared, row_of(record))
+        if rank != best_in_level(shared, record):
+            mark_dead(row.packed)
+        elif SHARDED != 0:
+            send(shared, thread, record, rank)
+        else:
+            inserted(shared, shared.known, shared.known_slots, record)
+        row = UnpackedRow(row + UnpackedRow.BYTES)
+    thread.candidates.used = 0
+    empty(thread)
+
+
 def select_view_representatives(shared: Shared, thread: Thread) -> Status:
     """Keep one row of each view in a ranked level, the one of the least rank: mark all others as dead.
 
@@ -420,22 +470,14 @@ def select_view_representatives(shared: Shared, thread: Thread) -> Status:
     they are expanded.
     """
     while load_shared(shared, Shared.pause) == 0:
-        if next_row(shared, thread) == 0:
+        status = gather_rows(shared, thread)
+        if status != f.DONE:
+            return status
+        if thread.pending == 0:
             return f.DONE
-        if SHARDED != 0 and are_outboxes_short(shared, thread, 1) != 0:
+        if SHARDED != 0 and are_outboxes_short(shared, thread, thread.pending) != 0:
             return f.NEED_OUTBOXES
-        if enter_row(shared, thread) == 0:
-            return f.NEED_ROWS
-        source = thread.source
-        rank = rank_of(shared, row_of(source))
-        if rank == best_in_level(shared, source):
-            if SHARDED != 0:
-                send(shared, thread, source, rank)
-            else:
-                inserted(shared, shared.known, shared.known_slots, source)
-        else:
-            mark_dead(thread.packed)
-        leave_row(thread)
+        keep_representatives(shared, thread)
     return f.PAUSED
 
 

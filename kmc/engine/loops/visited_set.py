@@ -30,17 +30,25 @@ from kmc.engine.loops.fingerprint_table_128 import (
 )
 from kmc.engine.native.intrinsics import inlined, load, prefetch, slot_of, store
 from kmc.engine.native.specialization import NOTES_SLOTS, RANKED, WIDE
-from kmc.engine.native.words import Address, Slot
+from kmc.engine.native.words import Address, Fingerprint, Slot
 
 
 @inlined
 def ask_for(shared: Shared, record: StateRecord) -> None:
-    """Ask for the memory where the fingerprint of a record will be looked for."""
-    table, slots, fingerprint = shared.table, shared.slots, record.fingerprint
+    """Ask for the memory where the fingerprint of a record will be looked for: with ranks, in two tables."""
+    fingerprint = record.fingerprint
+    if RANKED != 0:
+        prefetch(shared.table, slot_of(fingerprint, shared.slots) * (2 if WIDE == 0 else RANKED_WORDS))
+        ask_at_home(shared.known, shared.known_slots, fingerprint)
+    else:
+        ask_at_home(shared.table, shared.slots, fingerprint)
+
+
+@inlined
+def ask_at_home(table: Address, slots: int, fingerprint: Fingerprint) -> None:
+    """Ask for the home of a fingerprint in a table without ranks."""
     if WIDE == 0:
-        prefetch(table, slot_of(fingerprint, slots) * 2 if RANKED != 0 else home(fingerprint, slots))
-    elif RANKED != 0:
-        prefetch(table, slot_of(fingerprint, slots) * RANKED_WORDS)
+        prefetch(table, home(fingerprint, slots))
     else:
         line = word_of(home(fingerprint, slots))
         prefetch(table, line)
