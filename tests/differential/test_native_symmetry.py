@@ -125,6 +125,7 @@ def model_types(cls: Any) -> tuple[Any, Any]:
         ("three", "SYMMETRY values", 30),
         ("three", "SYMMETRY both", 40),
         ("three", "SYMMETRY both VIEW forgetful", 30),
+        ("two", "SYMMETRY both VIEW timeless", 30),
         ("four", "SYMMETRY both", 10),
         ("five", "SYMMETRY servers", 3),
     ],
@@ -238,12 +239,29 @@ def test_a_signature_takes_only_bits_that_no_permutation_changes(
     assert any(orbit_faults(kernels_in_python(model), states))
 
 
+def whole_words(self: Any) -> dict[int, int]:
+    """The rank of dropped fields, but of all that shares words with them too."""
+    return dict.fromkeys(dropped_masks(self), (1 << 64) - 1)
+
+
+dropped_masks = fingerprint_kernels._FingerprintKernels._dropped_masks
+
+
+def test_a_rank_of_dropped_fields_reads_no_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = zoo(tmp_path, "two", "SYMMETRY both VIEW timeless")
+    states = [*drawn_states(model, 4), ring(model)]
+    assert list(orbit_faults(kernels_in_python(model), states))[:2] == []
+    monkeypatch.setattr(fingerprint_kernels._FingerprintKernels, "_dropped_masks", whole_words)
+    assert any(orbit_faults(kernels_in_python(model), states))
+
+
 WHOLE = {
     "four clients and two tokens": (TOKENS, "CONSTANTS Client = {a, b, c, d} Token = {t, u} SYMMETRY both"),
     "two clients and four tokens": (TOKENS, "CONSTANTS Client = {a, b} Token = {t, u, v, w} SYMMETRY both"),
     "six clients": (TOKENS, "CONSTANTS Client = {a, b, c, d, e, f} Token = {t} SYMMETRY clients"),
     "three voters": (BALLOT, "CONSTANT Server = {a, b, c} SYMMETRY servers"),
     "three voters and a view": (BALLOT, "CONSTANT Server = {a, b, c} SYMMETRY servers VIEW forgetful"),
+    "three voters without a total": (BALLOT, "CONSTANT Server = {a, b, c} SYMMETRY servers VIEW uncounted"),
 }
 
 

@@ -2,21 +2,23 @@
 
 Without reductions it is the hash sum. A view omits the bits of dropped fields. Under symmetry it is that of the
 canonical representative (`kmc.compiler.symmetry.canonical`), which is not built: only the hash sum of its words is
-computed, and if the state is its own representative, that is the hash sum of the row. `rank(row)` is the fingerprint
-without the view, and distinguishes states of one view.
+computed, and if the state is its own representative, that is the hash sum of the row. `rank(row)` distinguishes the
+states of one view, up to symmetry: it is the fingerprint without the view, or, where no permutation changes the dropped
+fields of a symmetric model, their hash sum.
 
-`settle(row, fingerprint)` turns a row, in place, into the canonical representative. A search keeps such rows, because
-most of their successors are canonical too.
+`settle(row, fingerprint)` turns a row, in place, into the canonical representative, with a view into the state whose
+view is canonical. A search keeps such rows, because most of their successors are canonical too.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import CallKernel, Const, Expr, Function, If, Let, Return, Store, Var
 from kmc.compiler.symmetry.canonical import MEMBERS_MAX, CanonicalPermutation, firsts, identity_table
-from kmc.compiler.symmetry.member_change import MEMBER_BITS, part_words
+from kmc.compiler.symmetry.member_change import MEMBER_BITS, mentions, part_words
 from kmc.compiler.symmetry.permute import Tables, image, permuted
 from kmc.compiler.symmetry.signatures import (
     ROW,
@@ -45,17 +47,19 @@ def identity_functions(model: Model, row: RowLayout) -> list[Function]:
     if sum(len(cls.members) for cls in classes) > MEMBERS_MAX:
         advice = "permute fewer types: choose another symmetry set"
         raise SpecError("KMC822", f"symmetry of more than {MEMBERS_MAX} members together is not compiled", help=advice)
-    functions = _FingerprintKernels(model, row, classes, model.view).fingerprint("identity")
+    viewed = _FingerprintKernels(model, row, classes, model.view)
+    functions = viewed.fingerprint("identity")
     if model.view is not None:
-        functions += _FingerprintKernels(model, row, classes, None).fingerprint("rank")
-    elif settles(model):
-        functions += _FingerprintKernels(model, row, classes, None).settle("identity")
+        whole = _FingerprintKernels(model, row, classes, None)
+        functions += viewed.rank() if viewed.keeps_what_it_drops() else whole.fingerprint("rank")
+    if settles(model):
+        functions += viewed.settle("identity")
     return functions
 
 
 def settles(model: Model) -> bool:
-    """Whether there is a kernel `settle`. With a view there is none, since ranks compare rows as they are."""
-    return model.view is None and bool(permuted_classes(model))
+    """Whether there is a kernel `settle`."""
+    return bool(permuted_classes(model))
 
 
 def permuted_classes(model: Model) -> tuple[Any, ...]:
@@ -102,13 +106,31 @@ class _FingerprintKernels:
             Function(name, (ROW,), (), code.statements(), frozenset({ROW})),
         ]
 
+    def keeps_what_it_drops(self) -> bool:
+        """Whether there are permutations, and none of them changes the dropped fields."""
+        dropped = [self._state_class.fields[name] for name in self._dropped]
+        return bool(self._classes) and not any(mentions(kind, dict.fromkeys(self._classes)) for kind in dropped)
+
+    def rank(self) -> list[Function]:
+        """The kernel `rank` of dropped fields that no permutation changes: their hash sum."""
+        code = Code("rank")
+        total: Expr = x.ZERO
+        for word, mask in self._dropped_masks().items():
+            position = Const(1 + word)
+            dropped = x.binary("and", x.load(ROW, position), Const(x.signed(mask)))
+            total = x.add(total, x.mix(dropped, position))
+        code.emit(Let("gone", total))
+        self._each_dropped_entry(code, lambda term: code.emit(Let("gone", x.add(Var("gone"), term))))
+        code.emit(Return(Var("gone")))
+        return [Function("rank", (ROW,), (), code.statements(), frozenset({ROW}))]
+
     def settle(self, prefix: str) -> list[Function]:
         """The kernel `settle`: 1 if it changed the row."""
         code = Code("settle")
-        code.emit(If(x.eq(_final(code, x.load(ROW, x.ZERO)), Var("fingerprint")), (Return(x.ZERO),)))
+        code.emit(If(x.eq(_final(code, self._kept_sum(code)), Var("fingerprint")), (Return(x.ZERO),)))
         code.emit(CallKernel("table", f"{prefix}_permutation", ((ROW, x.ZERO),), ()))
         code.emit(If(x.eq(Var("table"), Const(identity_table(self._classes))), (Return(x.ZERO),)))
-        total, stores = self._moved_fixed(code, 0)
+        total, stores = self._moved_fixed(code, 0, frozenset())
         code.emit(Let("total", total))
         for position, word in stores:
             code.emit(Store(ROW, position, word))
@@ -125,7 +147,7 @@ class _FingerprintKernels:
     def _moved_sum(self, name: str, salt: int) -> Function:
         """The hash sum of the fields that count, permuted by a table; `salt` is added to all salts."""
         code = Code(name)
-        total, _ = self._moved_fixed(code, salt)
+        total, _ = self._moved_fixed(code, salt, self._dropped)
         code.emit(Let("total", total))
 
         def entry(network: int, layout: NetworkLayout, _: Expr, words: Words) -> None:
@@ -142,8 +164,8 @@ class _FingerprintKernels:
 
         return changed_entry(code, entry, layout, dict.fromkeys(self._classes), change)
 
-    def _moved_fixed(self, code: Code, salt: int) -> tuple[Expr, list[tuple[Expr, Expr]]]:
-        """The terms of the permuted fixed part, and its words by their index in the row."""
+    def _moved_fixed(self, code: Code, salt: int, dropped: frozenset[str]) -> tuple[Expr, list[tuple[Expr, Expr]]]:
+        """The terms of the permuted fixed part, with 0 for dropped fields, and its words by their index in the row."""
         stores: list[tuple[Expr, Expr]] = []
         narrow: list[tuple[Place, int, Words]] = []
         for field, place in self._row.fixed.fields.items():
@@ -151,9 +173,9 @@ class _FingerprintKernels:
             layout = layout_of(declared)
             words = keep_words(code, field_words(declared, place))
             if layout.narrow:
-                kept = (x.ZERO,) if field in self._dropped else permuted(code, words, declared, self._tables)
+                kept = (x.ZERO,) if field in dropped else permuted(code, words, declared, self._tables)
                 narrow.append((place, layout.bits, kept))
-            elif field in self._dropped:
+            elif field in dropped:
                 stores += [(Const(1 + place.word + k), x.ZERO) for k in range(layout.words)]
             elif self._moves_whole_words(declared):
                 assert isinstance(declared, MapType)
@@ -210,14 +232,18 @@ class _FingerprintKernels:
             position = Const(1 + word)
             total = x.add(total, x.sub(x.mix(kept, position), x.mix(whole, position)))
         code.emit(Let("kept", total))
+        self._each_dropped_entry(code, lambda term: code.emit(Let("kept", x.sub(Var("kept"), term))))
+        return Var("kept")
+
+    def _each_dropped_entry(self, code: Code, body: Callable[[Expr], object]) -> None:
+        """Emit a loop over the entries of each dropped network; `body(term)` emits one round."""
         gone = Subject(self._state_class, self._row, self._classes, frozenset(self._state_class.fields) - self._dropped)
 
         def entry(network: int, _: NetworkLayout, __: Expr, words: Words) -> None:
-            code.emit(Let("kept", x.sub(Var("kept"), entry_term(words, network))))
+            body(entry_term(words, network))
 
         if gone.networks():
             each_entry(code, gone, entry, all_networks=False)
-        return Var("kept")
 
     def _dropped_masks(self) -> dict[int, int]:
         masks: dict[int, int] = {}

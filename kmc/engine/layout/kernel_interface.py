@@ -5,20 +5,22 @@ read, never written, and never kept. Up to 64 words behind the arguments of a ke
 behind its output in `out` overwritten.
 
 - `expand(row, out, out_words)`: the unconstrained successors of a state, written to `out` one after another as records
-`[header][fingerprint][row ...]`, the header being the length of the row in words, the action's index << 32, and the
-number of times more that TLC counts this step << 48. Returns the number of records; -1 if `out` is too small for all of
-them (it is called again with more); <= -16 for error number -(result + 16) of the model. - `check(row)`: a mask with a
-bit for each invariant that fails; `reachable(row, wanted)`: for each wanted reachable property that holds;
-`outside(row)`: for the first constraint that fails. `step_outside(source, row)`: for the first action constraint;
-`step(source, row)`: for each action property that fails, none for a stuttering step. - `check_changed(source, row)` and
-`reachable_changed(source, row, wanted)`: the same for a successor, without the properties with the same result in the
-source: an invariant that fails in both, or a property that both have, may be missing. - `step_changed(source, row)`:
-the same as `step`, if `step_kept(source)` is 0. That is a mask of the action properties that fail in every step which
-changes nothing that they read. - `settle(row, fingerprint)`: under symmetry, turns a successor into the state that
-represents its orbit, before it is kept. The one exception to rows that are never written; its length stays. -
-`expand_all(row, out, out_words)`: `expand` with the actions beside the next-state relation, where there are some. -
-`atoms[n](row)`, `step_atoms[n](source, row)`: masks of the atoms of temporal properties that hold. - `rank(row)`: for a
-view that forgets something, the fingerprint of all that it forgets too.
+  `[header][fingerprint][row ...]`, the header being the length of the row in words, the action's index << 32, and the
+  number of times more that TLC counts this step << 48. Returns the number of records; -1 if `out` is too small for all
+  of them (it is called again with more); <= -16 for error number -(result + 16) of the model.
+- `check(row)`: a mask with a bit for each invariant that fails; `reachable(row, wanted)`: for each wanted reachable
+  property that holds; `outside(row)`: for the first constraint that fails. `step_outside(source, row)`: for the first
+  action constraint; `step(source, row)`: for each action property that fails, none for a stuttering step.
+- `check_changed(source, row)` and `reachable_changed(source, row, wanted)`: the same for a successor, without the
+  properties with the same result in the source: an invariant that fails in both, or a property that both have, may be
+  missing.
+- `step_changed(source, row)`: the same as `step`, if `step_kept(source)` is 0. That is a mask of the action properties
+  that fail in every step which changes nothing that they read.
+- `settle(row, fingerprint)`: under symmetry, turns a successor into the state that represents its orbit, before it is
+  kept. The one exception to rows that are never written; its length stays.
+- `expand_all(row, out, out_words)`: `expand` with the actions beside the next-state relation, where there are some.
+- `atoms[n](row)`, `step_atoms[n](source, row)`: masks of the atoms of temporal properties that hold.
+- `rank(row)`: for a view, the order of its states, the same for a whole orbit.
 
 All of these return <= -16 for an error, as `expand`. A state is known by its fingerprint, that of its view and orbit,
 which is never 0. If `wide`, a fingerprint has a second word, which is the first of the row and never 0 either. The

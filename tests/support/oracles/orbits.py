@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -92,6 +93,8 @@ class State(Record):
     sent: Set[Value]
     net: MessageSet[Ask | Answer]
     bag: MessageBag[Ask | Answer]
+    tick: Int(0, 3)
+    beats: Map[Role, Int(0, 5)]
 
 
 @spec.init
@@ -107,7 +110,7 @@ def init():
         wides={s: Wide(seen={t: [] for t in Server}, big=[], peer=first) for s in Server},
         some_wides={}, leader=None, union=None, lease=None, talks={p: True for p in pairs(Server)}, costs={},
         last=None, order=[], owner={v: None for v in Value}, holders={r: set() for r in Role}, cut=set(), sent=set(),
-        net=set(), bag={},
+        net=set(), bag={}, tick=0, beats={r: 0 for r in Role},
     )
 
 
@@ -120,6 +123,7 @@ spec.symmetry("servers", Server)
 spec.symmetry("values", Value)
 spec.symmetry("both", Server, Value)
 spec.view("forgetful", drop=["leader", "bag", "wides", "order", "sent"])
+spec.view("timeless", drop=["tick", "beats"])
 """
 """Members of symmetric types wherever the language takes them; nothing happens."""
 
@@ -129,10 +133,11 @@ SETTLED = 12
 
 
 def orbit_faults(kernels: Kernels, states: Iterable[Any]) -> Iterator[str]:
-    """Every way in which fingerprints of these states are not one to one with their orbits."""
+    """Every way in which fingerprints of these states are not one to one with their orbits, nor ranks within a view."""
     model = kernels.model
     known = StateSet(model.spec.state_class, model.symmetry, model.view)
     orbits: dict[int, Any] = {}
+    ranked: dict[tuple[int, int], Any] = {}
     for state in states:
         images = known.images(state)
         rows = [encode_row(image) for image in images]
@@ -143,22 +148,36 @@ def orbit_faults(kernels: Kernels, states: Iterable[Any]) -> Iterator[str]:
         for found in prints:
             if orbits.setdefault(found, orbit) != orbit:
                 yield f"{state!r} shares a fingerprint with another orbit"
-        if model.view is None:
+        whole, ranks = frozenset(images), {rank_of(kernels, row) for row in rows}
+        if len(ranks) != 1:
+            yield f"{state!r}: {len(ranks)} ranks of {len(images)} permutations"
+        for found, rank in itertools.product(prints, ranks):
+            if model.view is not None and ranked.setdefault((found, rank), whole) != whole:
+                yield f"{state!r} shares a rank with another orbit of its view"
+        if model.symmetry:
             step = 1 + len(images) // SETTLED
-            yield from _settle_faults(kernels, set(images), rows[::step], prints)
+            yield from _settle_faults(kernels, known, whole, rows[::step])
 
 
-def _settle_faults(kernels: Kernels, images: set[Any], rows: list[list[int]], prints: set[int]) -> Iterator[str]:
-    """Every way in which rows of an orbit do not settle to one state of it, with the right hash."""
+def rank_of(kernels: Kernels, row: list[int]) -> int:
+    """The order of a state among those of its view; 0 without a view."""
+    return kernels.call("rank", [(padded(row), 0)]) if kernels.model.view is not None else 0
+
+
+def _settle_faults(kernels: Kernels, known: StateSet, images: frozenset[Any], rows: list[list[int]]) -> Iterator[str]:
+    """Every way in which rows of an orbit do not settle to states of it with one view, fingerprint and rank."""
     state_class = kernels.model.spec.state_class
-    settled = set()
+    views, settled = set(), set()
     for row in rows:
-        memory = padded(row)
-        kernels.call("settle", [(memory, 0)], (kernels.identity(row),))
+        memory, found = padded(row), kernels.identity(row)
+        kernels.call("settle", [(memory, 0)], (found,))
         after = memory[: len(row)].tolist()
         state = decode_row(after, state_class)
         settled.add(state)
-        if fingerprint(after[0]) not in prints or encode_row(state)[0] != after[0]:
+        views.add(known.key(state))
+        if (kernels.model.view is None and fingerprint(after[0]) != found) or encode_row(state)[0] != after[0]:
             yield f"{state!r} settles to a row with another hash"
-    if len(settled) != 1 or not settled <= images:
-        yield f"{min(map(repr, images))} settles to {len(settled)} states"
+        if (kernels.identity(after), rank_of(kernels, after)) != (found, rank_of(kernels, row)):
+            yield f"{state!r} settles to a row with another fingerprint or rank"
+    if len(views) != 1 or not settled <= images:
+        yield f"{min(map(repr, images))} settles to {len(views)} views"

@@ -274,6 +274,7 @@ def count_vote(st, m, s, peer):
 
 spec.symmetry("servers", Server)
 spec.view("forgetful", drop=["last", "messages"])
+spec.view("uncounted", drop=["total"])
 
 
 @spec.invariant
