@@ -128,6 +128,13 @@ def entry_term(entry: Words, network: int, base: int = 0) -> Expr:
     return term
 
 
+_ORDERING_BITS = 32
+"""The bits of a signature of several words that are not hashed."""
+
+_MANY_ITEMS = 3
+"""Of maps keyed by a class: with so many, their bits that no permutation changes are compared before the others."""
+
+
 class Signatures:
     """The signature kernels of one class; the parameters of `own` are the signatures of the classes before it."""
 
@@ -145,22 +152,20 @@ class Signatures:
     def own(self) -> Function:
         """The signature from the member's own data."""
         code = Code(self.own_name)
-        terms: list[Expr] = []
+        parts: list[tuple[int, Words]] = []
         for declared, place in self._subject.fixed_fields():
             if not mentions(declared, {self._cls: None}):
                 continue
             if is_keyed_by(declared, (self._cls,)):
                 assert isinstance(declared, MapType)
-                terms.extend(self._item(code, declared, place, Var(_MEMBER)))
+                parts.extend(self._item(code, declared, place, Var(_MEMBER)))
             elif is_keyed_by(declared, self._subject.classes):
                 assert isinstance(declared, MapType)
-                terms.append(self._weighted(code, declared, place))
+                parts.append((WORD, (self._weighted(code, declared, place),)))
             else:
-                terms.extend(
-                    projected(code, keep_words(code, field_words(declared, place)), declared, self._distinguished)
-                )
-        total = terms[0] if len(terms) == 1 else digest(code, tuple(terms))
-        code.emit(Return(total))
+                words = keep_words(code, field_words(declared, place))
+                parts.extend(_parts(declared, projected(code, words, declared, self._distinguished)))
+        code.emit(Return(_signature(code, parts)))
         return Function(self.own_name, (ROW,), (_MEMBER, *self.weights), code.statements(), frozenset({ROW}))
 
     def _items(self) -> list[tuple[MapType, Place, tuple[int, ...]]]:
@@ -175,18 +180,19 @@ class Signatures:
 
     def has_fixed(self) -> bool:
         """Whether members have so much data that it pays to compare first the bits that no permutation changes."""
-        return any(len(masks) > 1 for _, _, masks in self._items())
+        items = self._items()
+        return len(items) >= _MANY_ITEMS or any(len(masks) > 1 for _, _, masks in items)
 
     def fixed(self) -> Function:
         """The signature from the bits of the member's own data that no permutation changes."""
         code = Code(self.fixed_name)
-        terms = [
-            x.binary("and", word, Const(x.signed(mask)))
+        parts = [
+            (mask.bit_length(), (x.binary("and", word, Const(x.signed(mask))),))
             for declared, place, masks in self._items()
             for word, mask in zip(item_at(declared, place, Var(_MEMBER)), masks, strict=True)
             if mask
         ]
-        code.emit(Return(terms[0] if len(terms) == 1 else digest(code, tuple(terms))))
+        code.emit(Return(_signature(code, parts)))
         return Function(self.fixed_name, (ROW,), (_MEMBER,), code.statements(), frozenset({ROW}))
 
     def has_seen(self) -> bool:
@@ -235,14 +241,14 @@ class Signatures:
         refers = refers_to(words, declared, self._cls, Var(_MEMBER), self._distinguished)
         return x.ONE if refers is None else refers
 
-    def _item(self, code: Code, declared: MapType, place: Place, member: Expr) -> Words:
+    def _item(self, code: Code, declared: MapType, place: Place, member: Expr) -> list[tuple[int, Words]]:
         """The item of a member in a map keyed by the class, or 0; in a partial map, first whether there is one."""
         words = keep_words(code, item_at(declared, place, member))
         item = projected(code, words, declared.value, self._distinguished)
         if declared.total:
-            return item
+            return _parts(declared.value, item)
         there = code.keep(x.extract(_head(declared, place), member, 1), "there")
-        return (there, *(x.select(there, word, x.ZERO) for word in item))
+        return [(1, (there,)), *_parts(declared.value, tuple(x.select(there, word, x.ZERO) for word in item))]
 
     def _projected_parts(self, code: Code, words: Words, declared: Type) -> Words:
         """The parts of an item that mention the class, projected, and packed into few words."""
@@ -297,6 +303,27 @@ class Signatures:
             code.branch(x.both(counts, self._refers(words, declared.value)), code.capture(add))
 
         code.count_up(x.ZERO, Const(len(self._cls.members)), one)
+
+
+def _parts(declared: Type, words: Words) -> list[tuple[int, Words]]:
+    """The words of a projected value, each with the number of its bits."""
+    layout = layout_of(declared)
+    return [(layout.bits, words)] if layout.narrow else [(WORD, (word,)) for word in words]
+
+
+def _signature(code: Code, parts: list[tuple[int, Words]]) -> Expr:
+    """One word for the parts; 0 for none.
+
+    Its high bits are bits of the first part, not a hash. So a step that changes other parts leaves the members in their
+    order, and its successor is canonical too.
+    """
+    terms = keep_words(code, _packed(parts))
+    if not terms:
+        return x.ZERO
+    if len(terms) == 1:
+        return terms[0]
+    hashed = x.binary("lshr", digest(code, terms), Const(_ORDERING_BITS))
+    return x.binary("or", x.place_at(terms[0], WORD - _ORDERING_BITS), hashed)
 
 
 def _packed(parts: list[tuple[int, Words]]) -> Words:
