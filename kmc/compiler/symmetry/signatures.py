@@ -186,7 +186,7 @@ class Signatures:
     def fixed(self) -> Function:
         """The signature from the bits of the member's own data that no permutation changes."""
         code = Code(self.fixed_name)
-        parts = [
+        parts: list[tuple[int, Words]] = [
             (mask.bit_length(), (x.binary("and", word, Const(x.signed(mask))),))
             for declared, place, masks in self._items()
             for word, mask in zip(item_at(declared, place, Var(_MEMBER)), masks, strict=True)

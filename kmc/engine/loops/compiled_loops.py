@@ -27,6 +27,7 @@ from kmc.engine.loops import (
     sort_states,
     sorted_runs,
     storage,
+    view_representatives,
 )
 from kmc.engine.native.specialization import Specialization
 from kmc.engine.native.syntax import keep_text
@@ -157,8 +158,8 @@ def work_loop(specialization: Specialization) -> NativeLoop:
 
 @cache
 def view_representatives_loop(specialization: Specialization) -> NativeLoop:
-    """`expand.select_view_representatives` for searches with this specialization."""
-    return NativeLoop(expand.select_view_representatives, specialization)
+    """`view_representatives.select` for searches with this specialization."""
+    return NativeLoop(view_representatives.select, specialization)
 
 
 @cache

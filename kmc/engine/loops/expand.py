@@ -13,8 +13,8 @@ from __future__ import annotations
 from kmc.engine.layout import control_words as f
 from kmc.engine.layout import record_structs as r
 from kmc.engine.layout.control_words import Shared, Thread
-from kmc.engine.layout.packed_rows import is_dead, length_of, mark_dead, record_after, row_of, unpacked_words, words_of
-from kmc.engine.layout.record_structs import Candidate, Chunk, FindingEntry, PendingSource, StateRecord, UnpackedRow
+from kmc.engine.layout.packed_rows import is_dead, length_of, record_after, row_of, unpacked_words, words_of
+from kmc.engine.layout.record_structs import Candidate, Chunk, FindingEntry, PendingSource, StateRecord
 from kmc.engine.loops.behaviour_log import (
     APART,
     DROPPED,
@@ -45,9 +45,7 @@ from kmc.engine.loops.pack import pack
 from kmc.engine.loops.unpack import unpack
 from kmc.engine.loops.visited_set import (
     ask_for,
-    best_in_level,
     forget_recent,
-    inserted,
     is_known,
     known_slot,
     may_be_new,
@@ -249,7 +247,7 @@ def take_ranked(shared: Shared, thread: Thread, successor: StateRecord) -> int:
     if FUZZ_SCHEDULE != 0:
         inject_delay(shared, thread)
     new = 1 if slot < 0 else 0
-    # Threads may store several rows of one view, each the least so far; `select_view_representatives` keeps one.
+    # Threads may store several rows of one view, each the least so far; `view_representatives.select` keeps one.
     order = rank_in_level(shared, Slot(-1 - slot if slot < 0 else slot), rank)
     if order == LEAST:
         settle(shared, successor)
@@ -418,66 +416,6 @@ def work(shared: Shared, thread: Thread) -> Status:
             status = flush(shared, thread)
         if status != f.DONE:
             return status
-    return f.PAUSED
-
-
-@inlined
-def gather_rows(shared: Shared, thread: Thread) -> Status:
-    """Unpack rows and prefetch their slots until the batch or a buffer is full or no row is left (DONE); or which
-    buffer is too small.
-    """
-    while thread.pending < thread.batch:
-        used = thread.candidates.used
-        if used + UnpackedRow.WORDS > thread.candidates.words:
-            return f.DONE
-        if next_row(shared, thread) == 0:
-            return f.DONE
-        if enter_row(shared, thread) == 0:
-            return f.DONE if thread.pending != 0 else f.NEED_ROWS
-        row = UnpackedRow(thread.candidates.address + used * f.WORD_BYTES)
-        row.record = thread.source
-        row.packed = thread.packed
-        ask_for(shared, thread.source)
-        thread.candidates.used = used + UnpackedRow.WORDS
-        thread.pending += 1
-        leave_row(thread)
-    return f.DONE
-
-
-@inlined
-def keep_representatives(shared: Shared, thread: Thread) -> None:
-    """Keep the rows gathered that have the least rank of their view, and mark the others as dead."""
-    row = UnpackedRow(thread.candidates.address)
-    end = row + thread.candidates.used * f.WORD_BYTES
-    while row != end:
-        record = row.record
-        rank = rank_of(shared, row_of(record))
-        if rank != best_in_level(shared, record):
-            mark_dead(row.packed)
-        elif SHARDED != 0:
-            send(shared, thread, record, rank)
-        else:
-            inserted(shared, shared.known, shared.known_slots, record)
-        row = UnpackedRow(row + UnpackedRow.BYTES)
-    thread.candidates.used = 0
-    empty(thread)
-
-
-def select_view_representatives(shared: Shared, thread: Thread) -> Status:
-    """Keep one row of each view in a ranked level, the one of the least rank: mark all others as dead.
-
-    The fingerprints of those kept go into the table of all levels, or to their owners. Runs over the new chunks before
-    they are expanded.
-    """
-    while load_shared(shared, Shared.pause) == 0:
-        status = gather_rows(shared, thread)
-        if status != f.DONE:
-            return status
-        if thread.pending == 0:
-            return f.DONE
-        if SHARDED != 0 and are_outboxes_short(shared, thread, thread.pending) != 0:
-            return f.NEED_OUTBOXES
-        keep_representatives(shared, thread)
     return f.PAUSED
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from kmc.engine.loops import background_compile, compiled_loops, expand
+from kmc.engine.loops import background_compile, compiled_loops, expand, view_representatives
 from kmc.engine.loops.background_compile import compiled_in_background
 from kmc.engine.loops.compiled_loops import NativeLoop, digest_of
 from kmc.engine.native.intrinsics import inlined, load, parts, store
@@ -259,7 +259,7 @@ print("kmc.engine.native.translate" in sys.modules)
 @pytest.mark.slow
 @pytest.mark.usefixtures("own_cache")
 def test_kept_code_is_loaded_without_the_translation() -> None:
-    NativeLoop(expand.select_view_representatives).load()
+    NativeLoop(view_representatives.select).load()
     ran = subprocess.run([sys.executable, "-c", LOADED], capture_output=True, text=True, check=False)
     assert ran.stdout == "False\n", ran.stderr
 
@@ -311,7 +311,7 @@ def test_parts_stay_functions() -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("own_cache", "two_cpus", "never_compiled")
 def test_another_process_compiles_a_loop() -> None:
-    loop = NativeLoop(expand.select_view_representatives, Specialization(ranked=True))
+    loop = NativeLoop(view_representatives.select, Specialization(ranked=True))
     with compiled_in_background(loop):
         loop.load()
     assert loop.is_ready()
@@ -321,7 +321,7 @@ def test_another_process_compiles_a_loop() -> None:
 @pytest.mark.usefixtures("own_cache", "two_cpus", "never_compiled")
 def test_a_path_that_is_not_text_is_passed_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(sys, "path", [tmp_path / "a folder", *sys.path])
-    loop = NativeLoop(expand.select_view_representatives, Specialization(ranked=True, wide=True))
+    loop = NativeLoop(view_representatives.select, Specialization(ranked=True, wide=True))
     with compiled_in_background(loop):
         loop.load()
     assert loop.is_ready()
