@@ -82,18 +82,26 @@ def _store_fields(inference: Inference, owners: Kinds, node: ast.Call, scope: Lo
     """Refuse a value that no record of these kinds accepts in its field."""
     for keyword in node.keywords:
         kinds = inference.evaluate(keyword.value, scope)
-        errors: list[EvaluationError | None] = []
+        errors: list[EvaluationError | Kind | None] = []
         for kind in owners or ():
             declared = kind.of.fields.get(keyword.arg) if kind.word == "record" else None
             if kind.word == "record" and declared is None:
-                message = f"{kind.of.__name__} has no field '{keyword.arg}'"
-                errors.append(EvaluationError("KMC212", message, help=did_you_mean(str(keyword.arg), kind.of.fields)))
+                errors.append(kind)
             if declared is not None:
                 owner = f"'{keyword.arg}' of {kind.of.__name__}"
                 errors.append(not_stored(kinds, declared, owner, keyword.value))
         if errors and all(errors):
-            known = errors[0] is not None and errors[0].code != "KMC212"
-            inference.refuse(errors[0], keyword.value if known else keyword, scope)
+            first = errors[0]
+            if isinstance(first, Kind):
+                inference.refuse(_without_field(first, str(keyword.arg)), keyword, scope)
+            else:
+                inference.refuse(first, keyword.value, scope)
+
+
+def _without_field(kind: Kind, name: str) -> EvaluationError:
+    """The error of a record without a field; the search for a near word makes it expensive."""
+    advice = did_you_mean(name, kind.of.fields)
+    return EvaluationError("KMC212", f"{kind.of.__name__} has no field '{name}'", help=advice)
 
 
 def _word(inference: Inference, name: str, node: ast.Call, scope: LocalKinds) -> Kinds:
