@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import assert_never
 
 from kmc.budget import require_budget
@@ -46,6 +47,7 @@ from kmc.runtime.native_module import symbol
 
 _COMPARISONS = frozenset({"eq", "ne", "slt", "sle", "ult"})
 _BOOLEAN = frozenset({"and", "or", "xor"})
+_BITS = {"0": "false", "1": "true"}
 # Without builtins, LLVM does not turn a loop over a few words into a call of memset or memcpy. Words are compared and
 # copied in the widest vectors of the machine; on some machines LLVM would use half of that.
 _HINTS = '"no-builtins" "prefer-vector-width"="512" "min-legal-vector-width"="512"'
@@ -311,15 +313,18 @@ class _Emitter:
     def expr(self, expr: Expr) -> str:
         """The operand that holds the value of an expression."""
         match expr:
-            case Const(value):
-                return _constant(value)
-            case Var(name):
-                return self.temporary(f"load i64, ptr %v.{name}, align 8") if name in self.slots else self.values[name]
-            case Load(pointer, index):
-                fixed = ", !invariant.load !0" if pointer in self.invariant else ""
-                return self.temporary(f"load i64, ptr {self.address(pointer, index)}, align 8{fixed}")
-            case Bin(op, left, right):
-                return self.operation(op, self.expr(left), self.expr(right))
+            # Patterns without fields: taking fields apart in a pattern takes longer than the rest of this function.
+            case Const():
+                return _constant(expr.value)
+            case Var():
+                if expr.name in self.slots:
+                    return self.temporary(f"load i64, ptr %v.{expr.name}, align 8")
+                return self.values[expr.name]
+            case Load():
+                fixed = ", !invariant.load !0" if expr.pointer in self.invariant else ""
+                return self.temporary(f"load i64, ptr {self.address(expr.pointer, expr.index)}, align 8{fixed}")
+            case Bin():
+                return self.operation(expr.op, self.expr(expr.left), self.expr(expr.right))
             case Select(condition, yes, no):
                 bit = self.condition(condition)
                 return self.temporary(f"select i1 {bit}, i64 {self.expr(yes)}, i64 {self.expr(no)}")
@@ -375,7 +380,7 @@ class _Emitter:
 
     def bit(self, operand: str) -> str | None:
         """The i1 behind an operand that is known to be 0 or 1."""
-        return {"0": "false", "1": "true"}.get(operand) or self.bits.get(operand)
+        return _BITS.get(operand) or self.bits.get(operand)
 
     def mix(self, word: str, salt: str) -> str:
         """`mixing.mix`."""
@@ -399,6 +404,7 @@ def _symbol(name: str) -> str:
     return f"@{symbol(name)}"
 
 
+@lru_cache(maxsize=4096)  # the same few constants occur many thousand times
 def _constant(value: int) -> str:
     """A 64-bit pattern as LLVM writes it, signed."""
     pattern = value & mixing.WORD_MASK
