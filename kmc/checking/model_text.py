@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from types import FunctionType
 from typing import Protocol
 
 from kmc.frontend.loader import Spec
@@ -26,7 +27,9 @@ def names(declared: Iterable[Named]) -> str:
 
 
 def constant_value(constant: Constant) -> str:
-    """The value of a constant as a model file writes it."""
+    """The value of a constant as a model file writes it; of an operator, its name."""
+    if isinstance(constant.value, FunctionType):
+        return render_raw(constant.raw) if constant.raw is not None else constant.value.__name__
     is_plain = isinstance(constant.raw, bool | int | str | ModelValue) or isinstance(constant.value, SymbolMeta)
     return render_raw(constant.raw) if is_plain and constant.raw is not None else text_of(constant.value)
 

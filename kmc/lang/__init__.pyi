@@ -138,8 +138,15 @@ class IdentSet:
 
     def __init__(self, symmetric: bool = False, at_most: int = 16) -> None: ...
 
+class Operator:
+    """The type of a constant that is an operator with so many parameters: `Better(_, _)`, `Better <- Longer`."""
+
+    def __init__(self, arity: int) -> None: ...
+
 @overload
 def constant(name: str, domain: IdentSet, meaning: str) -> type[Ident]: ...
+@overload
+def constant(name: str, domain: Operator, meaning: str, default: Callable[..., Any] = ...) -> Callable[..., Any]: ...
 @overload
 def constant(name: str, domain: type[bool], meaning: str, default: bool = ...) -> bool: ...
 @overload
@@ -198,6 +205,7 @@ __all__ = [
     "Message",
     "MessageBag",
     "MessageSet",
+    "Operator",
     "Opt",
     "Pair",
     "PartialMap",

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from types import FunctionType
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 from kmc.errors import DomainError, ModelError, Span, SpecError, did_you_mean
 from kmc.lang.admission import admitter
@@ -50,6 +50,13 @@ class IdentSet:
 
     symmetric: bool = False
     at_most: int = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """The type of a constant that is an operator with `arity` parameters: `Better(_, _)`, `Better <- Longer`."""
+
+    arity: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +115,9 @@ def constant(name: str, domain: Any, meaning: str, default: Any = _UNSET) -> Any
 
     `domain` is `IdentSet(...)`, or a type: `Bool`, `Int(low, high)`, `Set[Set[Server]]`, `Map[Server, Int(0, 3)]`, a
     record class. With a `default`, models may leave it out. `Name <- definition` in a model calls a function without
-    parameters above the constant. Raises ModelError when the model's value is outside the domain.
+    parameters above the constant. With `Operator(2)` the value is itself a function above the constant, one with two
+    parameters, and a model names it: `Name <- definition`. Raises ModelError when the model's value is outside the
+    domain.
     """
     table = _TABLE.get(None)
     if table is None:
@@ -122,8 +131,11 @@ def constant(name: str, domain: Any, meaning: str, default: Any = _UNSET) -> Any
     _check_domain(name, domain)
     assignment = table.given.get(name)
     raw = assignment.value if assignment else None
-    if assignment is not None and isinstance(assignment.value, RawOperator):
-        value = _defined(table, name, domain, assignment, sys._getframe(1).f_globals)
+    known_names = sys._getframe(1).f_globals
+    if isinstance(domain, Operator):
+        value = _operator(table, name, domain, assignment, default, known_names)
+    elif assignment is not None and isinstance(assignment.value, RawOperator):
+        value = _defined(table, name, domain, assignment, known_names)
     elif assignment is not None:
         value = _convert(name, domain, assignment.value, assignment.span)
     elif default is not _UNSET:
@@ -173,9 +185,22 @@ def _shared(known: Constant, domain: Any, value: Any) -> Any:
 def _check_domain(name: str, domain: Any) -> None:
     if isinstance(domain, IdentSet):
         return
+    if isinstance(domain, Operator):
+        if type(domain.arity) is not int or domain.arity < 1:
+            message = f"constant '{name}' is an operator with {shown(domain.arity)} parameters"
+            raise SpecError(
+                "KMC165", message, help="write Operator(2); without parameters, write the type of its value"
+            )
+        return
     if isinstance(as_type(domain, f"constant '{name}'"), MessageSetType | MessageBagType):
         message = f"constant '{name}' cannot have this domain: a network is a field of State"
         raise SpecError("KMC165", message, help="write Set[...] for a set of records")
+
+
+def _check_arity(name: str, domain: Operator) -> None:
+    if type(domain.arity) is not int or domain.arity < 1:
+        message = f"constant '{name}' is an operator with {shown(domain.arity)} parameters"
+        raise SpecError("KMC165", message, help="write Operator(2); without parameters, write the type of its value")
 
 
 def _default_value(table: ConstantTable, name: str, domain: Any, default: Any) -> Any:
@@ -197,7 +222,61 @@ def _checked_default(name: str, domain: Any, default: Any) -> Any:
         raise SpecError("KMC164", message, help="widen the bounds, or choose another default") from None
 
 
+def _operator(
+    table: ConstantTable,
+    name: str,
+    domain: Operator,
+    given: Assignment | None,
+    default: Any,
+    known: Mapping[str, Any],
+) -> FunctionType:
+    """The function that a model gives a constant, or its default, among the names that its file knows by now."""
+    fitting = {word: found for word, found in known.items() if _has_parameters(found, domain.arity)}
+    if given is not None:
+        return _named_operator(name, domain, given, fitting)
+    if default is not _UNSET:
+        return _default_operator(name, domain, default)
+    if not fitting:
+        message = f"constant '{name}' is {_in_words(domain)}, and no function above it has so many"
+        raise SpecError("KMC165", message, help="write the functions that a model may name above the constant")
+    table.missing.extend({name}.difference(table.missing))
+    return next(iter(fitting.values()))
+
+
+def _named_operator(
+    name: str, domain: Operator, given: Assignment, fitting: Mapping[str, FunctionType]
+) -> FunctionType:
+    """The function that a model names, which may be named as in TLA+."""
+    target = render_raw(given.value)
+    found = next((fitting[word] for word in (target, snake_case(target)) if word in fitting), None)
+    if found is not None and isinstance(given.value, RawOperator):
+        return found
+    message = f"constant '{name}' is {_in_words(domain)}, and {target} names none above it"
+    advice = f"write {name} <- {next(iter(fitting), 'definition')}"
+    if isinstance(given.value, RawOperator):
+        advice = did_you_mean(target, [*fitting]) or advice
+    elif _is_manifest(given.span):
+        advice = f'write {name} = {{ definition = "{next(iter(fitting), "definition")}" }}'
+    raise ModelError("KMC358", message, given.span, help=advice)
+
+
+def _default_operator(name: str, domain: Operator, default: Any) -> FunctionType:
+    if not _has_parameters(default, domain.arity):
+        message = f"the default of constant '{name}' is {shown(default)}, not {_in_words(domain)}"
+        raise SpecError("KMC164", message, help="give a function above the constant, without quotes")
+    return default
+
+
+def _has_parameters(value: Any, arity: int) -> TypeGuard[FunctionType]:
+    """Whether a value is an author's function that takes so many arguments by position."""
+    if not isinstance(value, FunctionType) or value.__module__.startswith("kmc."):
+        return False
+    return value.__code__.co_argcount == arity
+
+
 def _in_words(domain: Any) -> str:
+    if isinstance(domain, Operator):
+        return "an operator with one parameter" if domain.arity == 1 else f"an operator with {domain.arity} parameters"
     if isinstance(domain, IdentSet):
         return f"a set of 1 to {domain.at_most} identifiers" + (", symmetric" if domain.symmetric else "")
     return describe(as_type(domain, "a constant"))

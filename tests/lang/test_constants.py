@@ -13,7 +13,7 @@ from kmc.lang import constants
 from kmc.lang.admission import admitter
 from kmc.lang.annotations import Bool, Int, Map, MessageBag, MessageSet, Opt, Pair, PartialMap, Seq, Set
 from kmc.lang.constant_values import placeholder, text_of
-from kmc.lang.constants import ConstantTable, IdentSet, constant, constants_of, spawned
+from kmc.lang.constants import ConstantTable, IdentSet, Operator, constant, constants_of, spawned
 from kmc.lang.types import as_type
 from kmc.model_files.model_file import Assignment
 from kmc.model_files.raw_values import (
@@ -273,3 +273,44 @@ def defined_as(name: str, names: Mapping[str, Any]) -> Any:
     with constants_of(given(C=RawOperator(name))):
         # Reason for eval: a definition is one of the file that declares the constant.
         return eval("constant('C', domain, 'x')", {**names, "constant": constant, "domain": Set[Int(0, 3)]})
+
+
+OPERATORS = {"lower": lambda a, b: a < b, "higher": lambda a, b: a > b, "successor": lambda n: n + 1}
+
+
+def operator_given(assignments: Mapping[str, Assignment], call: str) -> Any:
+    """The constant that such a call declares below the operators."""
+    with constants_of(assignments):
+        # Reason for eval: an operator is one of the file that declares the constant.
+        return eval(call, {**OPERATORS, "constant": constant, "Operator": Operator})
+
+
+def test_an_operator_is_a_function_above_the_constant_with_so_many_parameters() -> None:
+    two = "constant('C', Operator(2), 'x')"
+    assert operator_given(given(C=RawOperator("higher")), two) is OPERATORS["higher"]
+    assert operator_given(given(C=RawOperator("Higher")), two) is OPERATORS["higher"]
+    assert operator_given({}, "constant('C', Operator(1), 'x', successor)") is OPERATORS["successor"]
+
+
+@pytest.mark.parametrize("raw", [RawOperator("successor"), RawOperator("heigher"), ModelValue("higher"), 3, RawSet(())])
+def test_a_model_names_an_operator_that_there_is(raw: Raw) -> None:
+    with pytest.raises(ModelError, match="an operator with 2 parameters") as caught:
+        operator_given(given(C=raw), "constant('C', Operator(2), 'x')")
+    assert caught.value.code == "KMC358"
+    assert caught.value.help is not None
+    assert "lower" in caught.value.help or "higher" in caught.value.help
+
+
+@pytest.mark.parametrize(
+    ("call", "code"),
+    [
+        ("constant('C', Operator(0), 'x')", "KMC165"),
+        ("constant('C', Operator(2), 'x', successor)", "KMC164"),
+        ("constant('C', Operator(2), 'x', 3)", "KMC164"),
+        ("constant('C', Operator(3), 'x')", "KMC165"),
+    ],
+)
+def test_a_declared_operator_that_cannot_be_is_refused(call: str, code: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        operator_given({}, call)
+    assert caught.value.code == code

@@ -52,11 +52,25 @@ class Helpers:
         """Record that the function `user`, or the file itself, uses the function that a name means."""
         if meaning.is_ours and meaning.name == "require" and user is not None:
             self._requires.setdefault((module, user), node)
-        if isinstance(meaning.node, ast.FunctionDef):
-            helper = (meaning.module, meaning.name)
+        for helper in self._meant(meaning):
             self._used.add(helper)
             if user is not None:
                 self._uses.setdefault((module, user), []).append(_Use(helper, node, quantifier))
+
+    def _meant(self, meaning: Meaning) -> list[_Helper]:
+        """The functions that a name may mean: one, or for a constant that is an operator all that a model may name."""
+        if isinstance(meaning.node, ast.FunctionDef):
+            return [(meaning.module, meaning.name)]
+        arity = operator_arity(meaning.node)
+        if arity is None:
+            return []
+        known = (self.names.meaning(meaning.module, name) for name in self.names.declared(meaning.module))
+        return [
+            (one.module, one.name)
+            for one in known
+            if one is not None and isinstance(one.node, ast.FunctionDef) and len(one.node.args.args) == arity
+            if one.module != meaning.module or one.node.lineno < meaning.node.lineno
+        ]
 
     def ask_next(self, call: ast.Call, meaning: Meaning) -> None:
         """Note a call of `at` or `fresh` of a type. The next member of a spawned type is not named."""
@@ -147,6 +161,20 @@ def _is_symmetric(meaning: Meaning) -> bool:
         for domain in domains
         for keyword in domain.keywords
     )
+
+
+def operator_arity(declared: ast.AST) -> int | None:
+    """The number of parameters in `Before = constant("Before", Operator(2), ...)`; None for any other declaration."""
+    match declared:
+        case ast.Assign(
+            value=ast.Call(
+                func=ast.Name(id="constant"),
+                args=[_, ast.Call(func=ast.Name(id="Operator"), args=[ast.Constant(value=int() as arity)]), *_],
+            )
+        ):
+            return arity
+        case _:
+            return None
 
 
 def _started(meaning: Meaning) -> str | None:

@@ -47,6 +47,7 @@ TOPICS = (
         (
             "constant",
             Construct("CONSTANT Server", 'Server = constant("Server", IdentSet(symmetric=True), "the voters")'),
+            Construct("CONSTANT Before(_, _)", 'Before = constant("Before", Operator(2), "the order")'),
             Construct("ASSUME N > 1", "spec.assume(N > 1)"),
             "Int",
             Construct("Int, Nat", "int"),
