@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 
 from kmc.errors import ModelError, SpecError, did_you_mean
@@ -17,6 +18,7 @@ from kmc.tla.names.behaviours import divide_behaviour
 from kmc.tla.names.level_checks import check_assumption, check_levels, settle_levels
 from kmc.tla.names.library import ModuleLibrary
 from kmc.tla.names.modules import ModuleResolver
+from kmc.tla.names.numbering import numbers_of
 from kmc.tla.names.replacements import Replacements
 from kmc.tla.names.scopes import DefinitionEntity, NameScope
 from kmc.tla.resolved.levels import ACTION, CONSTANT, LEVEL_NAMES, STATE, TEMPORAL
@@ -111,6 +113,7 @@ class _Loader:
             files=tuple(self._library.files),
             warnings=(*self._resolver.warnings, *self._replacements.warnings()),
             reader=ExpressionReader(resolver, self._scope),
+            name_numbers=partial(numbers_of, file, tuple(self._library.files)),
         )
 
     def _definition(self, entity: DefinitionEntity) -> OperatorDefinition:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -71,3 +71,5 @@ class ResolvedModel:
     files: tuple[str, ...] = ()
     """The paths of all modules that were read, the root module first."""
     reader: ReaderOfExpressions | None = field(default=None, repr=False, compare=False)
+    name_numbers: Callable[[], Mapping[str, int]] = field(default=dict, repr=False, compare=False)
+    """Gives the numbers by which TLC orders names."""

@@ -210,7 +210,7 @@ def has_names(value: Value) -> bool:
 
 
 class _Examination:
-    """Search for a second element that a CHOOSE could have found: TLC's order of names may differ from kmc's."""
+    """Search for a second element that a CHOOSE could have found: which is first depends on where names stand."""
 
     def __init__(self, compiler: NodeCompiler, node: ChooseExpr) -> None:
         self._warnings = compiler.warnings
@@ -239,8 +239,8 @@ class _Examination:
         self._left = 0
         place = f"{self._place.path}:{self._place.line}:{self._place.column}"
         text = (
-            f"{place}: this CHOOSE has a choice, such as {short_text(found)} or {short_text(other)}: kmc takes the"
-            " first in the order of names, and TLC the first in the order in which it read the names"
+            f"{place}: this CHOOSE has a choice, such as {short_text(found)} or {short_text(other)}: kmc takes the one"
+            " whose names TLC reads first, so another order of names in the files gives another result"
         )
         if text not in self._warnings:  # a constant expression may be evaluated in several programs
             self._warnings.append(text)

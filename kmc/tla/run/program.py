@@ -26,6 +26,7 @@ from kmc.tla.run.scopes import FrameLayout, Mode, RunScope
 from kmc.tla.run.symmetry import SymmetryGroup
 from kmc.tla.values.failures import endless_recursion, incomplete_state, read_before_assigned
 from kmc.tla.values.kinds import SymbolicSet, Value
+from kmc.tla.values.order import number_names
 
 State: TypeAlias = tuple[Value, ...]
 """One value per variable, in the order of `ResolvedModel.variables`; hashable."""
@@ -58,6 +59,7 @@ class ModuleProgram:
     def __init__(self, model: ResolvedModel) -> None:
         refuse_unsupported(model)
         self.model = model
+        number_names(model.name_numbers)
         self._size = len(model.variables)
         self._no_state: tuple[Any, ...] = (UNASSIGNED,) * self._size
         self._compiler = Compiler(model.variables)
@@ -89,6 +91,7 @@ class ModuleProgram:
         `most` ends the enumeration after so many.
         """
         behaviour = self.model.behaviour
+        number_names(self.model.name_numbers)
         if behaviour is None or not behaviour.initial:
             return iter(())
         return iter(self._guarded(lambda: self._enumerated_initially(behaviour.initial, poll, most)))

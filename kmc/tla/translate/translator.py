@@ -49,7 +49,7 @@ from kmc.tla.translate.temporal_atoms import NO_ATOMS, STATE_ATOM, STEP_ATOM, Te
 from kmc.tla.translate.translation import StateReading, Translation, WrittenLine
 from kmc.tla.translate.universe import Bounds, Universe
 from kmc.tla.values.kinds import TlaModelValue, Value
-from kmc.tla.values.order import sorted_values
+from kmc.tla.values.order import sorted_for_people
 
 _PASSES_MAX = 20
 _LISTED_MAX = 2000
@@ -214,7 +214,7 @@ def _names(model: ResolvedModel, program: ModuleProgram, dissolved: frozenset[st
     for name, atoms in sorted(found, key=lambda pair: (pair[1] not in symmetric, -len(pair[1]))):
         if not taken & atoms and identifier(name) not in dissolved:
             taken |= atoms
-            ordered = tuple(one for one in sorted_values(atoms) if isinstance(one, str | TlaModelValue))
+            ordered = tuple(one for one in sorted_for_people(atoms) if isinstance(one, str | TlaModelValue))
             names.add_group(AtomGroup(identifier(name), ordered, atoms in symmetric))
     missing = [atoms for atoms in symmetric if names.group_of(atoms) is None]
     if missing and model.symmetry is not None:

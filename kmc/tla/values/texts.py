@@ -7,7 +7,7 @@ from typing import assert_never
 from kmc.lang.tla import Tla, TlaMap, TlaRecord, TlaSeq, TlaSet, TlaText
 from kmc.tla.values.functions import function_of
 from kmc.tla.values.kinds import FunctionValue, TlaBoolean, TlaModelValue, Value, truth
-from kmc.tla.values.order import items_in_order, ordered, written
+from kmc.tla.values.order import shown_items, shown_order, written
 
 
 def text_of(value: Value) -> str:
@@ -26,7 +26,7 @@ def tree_of(value: Value) -> Tla:
     if isinstance(value, TlaModelValue):
         return value.name
     if isinstance(value, frozenset):
-        return TlaSet(tuple(map(tree_of, ordered(value))))
+        return TlaSet(tuple(map(tree_of, shown_order(value))))
     if isinstance(value, tuple):
         return TlaSeq(tuple(map(tree_of, value)))
     if isinstance(value, FunctionValue):
@@ -36,8 +36,8 @@ def tree_of(value: Value) -> Tla:
 
 def _tree_of_function(value: FunctionValue) -> Tla:
     if value.domain.are_strings:
-        return TlaRecord(tuple((str(name), tree_of(field)) for name, field in items_in_order(value)))
-    return TlaMap(tuple((tree_of(key), tree_of(image)) for key, image in items_in_order(value)))
+        return TlaRecord(tuple((str(name), tree_of(field)) for name, field in shown_items(value)))
+    return TlaMap(tuple((tree_of(key), tree_of(image)) for key, image in shown_items(value)))
 
 
 def value_of_tree(tree: Tla) -> Value:
