@@ -58,10 +58,13 @@ class Observation:
     states: int
     unsettled: Unsettled | None = None
 
-    def with_tuples(self, apart: Apart) -> Observation:
-        """Return the observation in which some tuples of one length have other classes."""
+    def with_tuples(self, apart: Apart, lengths: frozenset[int] = frozenset()) -> Observation:
+        """Return the observation in which some tuples of one length have other classes.
+
+        Functions on 1..n are tuples wherever they are if n is among `lengths`.
+        """
         assert self.unsettled is not None
-        return _settled_observation(self.unsettled, self.is_complete, self.states, apart)
+        return _settled_observation(self.unsettled, self.is_complete, self.states, apart, lengths)
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,8 +256,10 @@ def _walks(steps: _Steps, extent: ObservedExtent) -> Iterator[State]:
             yield state
 
 
-def _settled_observation(seen: Unsettled, is_complete: bool, states: int, apart: Apart) -> Observation:
-    table = RecordTable(seen.records.names, apart=apart)
+def _settled_observation(
+    seen: Unsettled, is_complete: bool, states: int, apart: Apart, lengths: frozenset[int] = frozenset()
+) -> Observation:
+    table = RecordTable(seen.records.names, apart=apart, tuple_lengths=lengths)
     for key, fields in seen.records.fields.items():
         table.add(key, [settled(fields[name], table) for name in key.fields])
     variables = [settled(shape, table, is_function=index in seen.functions) for index, shape in enumerate(seen.shapes)]
@@ -284,7 +289,8 @@ def _settled_sequence(shape: SequenceShape, records: RecordTable, *, in_set: boo
         # Tuples in a queue are tuples, as those in sets are: what is taken from one may be put into the other.
         return SequenceShape(settled(shape.element, records, in_set=True), shape.shortest, shape.longest)
     items = [settled(item, records) for item in shape.items]
-    if in_set or (len({type(item) for item in items}) > 1 and not is_function):
+    is_tuple = shape.shortest in records.tuple_lengths or len({type(item) for item in items}) > 1
+    if in_set or (is_tuple and not is_function):
         return records.add(records.tuple_class(items), items)
     domain: frozenset[object] = frozenset(range(1, shape.shortest + 1))
     return MapShape(NumberShape(1, shape.longest), join_all(items), domain)

@@ -310,11 +310,13 @@ class RecordTable:
 
     A function of strings is a record if `names`, which are the fields that the module writes, has all of its keys.
     `apart` says which tuples of one length are of other classes; no tuple of one class is equal to one of another.
+    Functions on 1..n are tuples wherever they are if n is among `tuple_lengths`.
     """
 
     names: frozenset[str] = frozenset()
     fields: dict[RecordKey, dict[str, Shape]] = field(default_factory=dict)
     apart: Apart = Apart.NONE
+    tuple_lengths: frozenset[int] = frozenset()
 
     @property
     def are_apart(self) -> bool:
@@ -382,6 +384,11 @@ class RecordTable:
     def field_of(self, shape: RecordShape, name: str) -> Shape:
         """Return the shape of a field in those classes that have it."""
         return join_all(self.fields[key][name] for key in shape.classes if name in key.fields)
+
+
+def tuple_lengths(records: RecordTable) -> frozenset[int]:
+    """Return the lengths of the tuples that are kept as records."""
+    return frozenset(len(key.fields) for key in records.fields if key.is_tuple)
 
 
 def mixes_kinds(records: RecordTable) -> bool:

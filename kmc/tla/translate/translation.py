@@ -238,10 +238,9 @@ class Translation:
 
         A set of few possible tuples is kept as other sets are.
         """
-        if not isinstance(shape, SetShape) or not has_records(shape.element):
+        if not isinstance(shape, SetShape) or not isinstance(shape.element, RecordShape):
             return False
-        plain = alternatives_of(shape.element)
-        are_tuples = all(isinstance(one, RecordShape) and all(key.is_tuple for key in one.classes) for one in plain)
+        are_tuples = all(key.is_tuple for key in shape.element.classes)
         return not (are_tuples and self.universe.is_small(shape.element))
 
     def is_bag(self, shape: Shape) -> bool:

@@ -7,7 +7,7 @@ only in the last pass, when all shapes are known.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -36,6 +36,7 @@ from kmc.tla.shapes.shape import (
     check_nesting,
     join_all,
     mixes_kinds,
+    tuple_lengths,
 )
 from kmc.tla.translate.action_bodies import with_yields, write_action, write_initial
 from kmc.tla.translate.decomposition import NamedAction, decomposed
@@ -101,18 +102,31 @@ def translate_parts(
     try:
         return _translated(model, program, observation, records, widening, temporal)
     except SpecError:
-        if observation.unsettled is None or not mixes_kinds(records):
-            raise
-        for apart in (Apart.BY_KIND, Apart.BY_COLLECTION):
+        for apart, lengths in _otherwise(observation, records):
             with suppress(SpecError):
-                divided = observation.with_tuples(apart)
-                return _translated(model, program, divided, _known_records(divided), widening, temporal)
+                divided = observation.with_tuples(apart, lengths)
+                if divided.variables != observation.variables or divided.records != observation.records:
+                    return _translated(model, program, divided, _known_records(divided), widening, temporal)
         raise
+
+
+def _otherwise(observation: Observation, records: RecordTable) -> Iterator[tuple[Apart, frozenset[int]]]:
+    """Yield other representations of tuples, as those may be what is refused."""
+    if observation.unsettled is None:
+        return
+    if mixes_kinds(records):
+        yield Apart.BY_KIND, frozenset()
+        yield Apart.BY_COLLECTION, frozenset()
+    # A pointer to what a function or a set has tuples for, and a tuple in it, are one value.
+    lengths = tuple_lengths(observation.records)
+    if lengths:
+        yield Apart.NONE, lengths
 
 
 def _known_records(observation: Observation) -> RecordTable:
     seen = observation.records
-    return RecordTable(seen.names, {key: dict(fields) for key, fields in seen.fields.items()}, seen.apart)
+    fields = {key: dict(known) for key, known in seen.fields.items()}
+    return RecordTable(seen.names, fields, seen.apart, seen.tuple_lengths)
 
 
 def _translated(

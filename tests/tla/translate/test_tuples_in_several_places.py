@@ -34,6 +34,23 @@ Next == Delete \/ Undo \/ \E c \in {"x", "y"} : Type(c)
 Inv == \A i \in 1..Len(undo) : \A k \in 1..2 : undo[i][k] # "none"
 ====
 """
+STORE = r"""---- MODULE Store ----
+EXTENDS Integers
+CONSTANTS Proc, none
+VARIABLES disk, at, seen
+Key == Proc \union ({"old"} \X Proc)
+Init == disk = [k \in Key |-> none] /\ at = [p \in Proc |-> none] /\ seen = {}
+Put(p) == /\ at[p] = none
+          /\ \E k \in Key : /\ disk[k] = none /\ disk' = [disk EXCEPT ![k] = [by |-> p, n |-> 1]]
+                            /\ at' = [at EXCEPT ![p] = k]
+                            /\ seen' = IF k \in Proc THEN seen \union {k} ELSE seen \ {k[2]}
+Turn(p) == LET k == at[p]
+           IN k # none /\ disk[k].by = p /\ disk' = [disk EXCEPT ![k].n = 3 - @] /\ UNCHANGED <<at, seen>>
+Keep(p) == at[p] # none /\ at[p] \notin seen /\ seen' = seen \union {at[p]} /\ UNCHANGED <<disk, at>>
+Next == \E p \in Proc : Put(p) \/ Turn(p) \/ Keep(p)
+Inv == \A p \in Proc : at[p] \in Key \union {none} /\ (at[p] # none => disk[at[p]].by = p)
+====
+"""
 
 
 def test_a_tuple_of_a_variable_is_an_element_of_a_set_of_tuples(tmp_path: Path) -> None:
@@ -42,3 +59,8 @@ def test_a_tuple_of_a_variable_is_an_element_of_a_set_of_tuples(tmp_path: Path) 
 
 def test_tuples_may_be_put_before_a_queue(tmp_path: Path) -> None:
     assert pair_of(tmp_path, UNDO, CONFIGURATION).differences(150) == []
+
+
+def test_a_function_may_have_keys_that_are_tuples_or_model_values(tmp_path: Path) -> None:
+    configuration = f"CONSTANTS Proc = {{a, b}} none = none\n{CONFIGURATION}"
+    assert pair_of(tmp_path, STORE, configuration).differences(60) == []
