@@ -386,6 +386,9 @@ def _keys(t: Translation, function: TypedSource, place: Span) -> tuple[str, Shap
             return f"{function.source}.offsets()", NUMBER
         case MapShape():
             return function.source, function.shape.key
+        case RecordShape(classes) if len(classes) == 1 and all(key.is_tuple for key in classes):
+            length = max(len(key.fields) for key in classes)
+            return f"range(1, {length} + 1)", NumberShape(1, length)
         case _:
             raise refusal("DOMAIN of this value as a set to choose from", place)
 

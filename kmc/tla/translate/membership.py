@@ -251,6 +251,8 @@ def _is_plain_model_value(atom: object) -> bool:
 def _each(
     t: Translation, code: TypedSource, kind: type, base: Argument, scope: TranslationScope, node: BuiltinExpr
 ) -> str:
+    if kind is SequenceShape and isinstance(code.shape, MapShape) and has_length(code.shape):
+        return _values_in(t, code, code.shape, base, scope, node)
     test = _only(t, code, kind, node)
     if test != "True" and kind is SetShape:
         test = f"checked(True, {test})"  # TLC stops at a model value
@@ -259,6 +261,17 @@ def _each(
         raise refusal(f"{node.operator} as a test of the kind of a value", node.place)
     inside = _all(t, code.source, shape.element, base, scope)
     return inside if test == "True" else test if inside == "True" else f"({test} and {inside})"
+
+
+def _values_in(
+    t: Translation, code: TypedSource, shape: MapShape, domain: Argument, scope: TranslationScope, node: Expression
+) -> str:
+    """Return whether all values of a function are in a set."""
+    name = t.names.fresh("key")
+    binding = NameBinding(name, node.place)
+    bound = TranslationScope().bind(((binding, SpecLocal(TypedSource(f"{code.source}[{name}]", shape.value))),))
+    inside = membership(t, BoundExpr(place=node.place, binding=binding), bound, domain, scope)
+    return "True" if inside == "True" else f"all({inside} for {name} in {code.source})"
 
 
 def _all(t: Translation, source: str, shape: Shape, domain: Argument, scope: TranslationScope) -> str:
@@ -283,6 +296,8 @@ def _in_domain(t: Translation, code: TypedSource, function: TypedSource, node: B
                 return f"({as_record[1]} and {as_record[0].source} in {function.source})"
             refuse_unlike(code.shape, key, node.place)
             return f"({code.source} in {function.source})"
+        case RecordShape(classes) if len(classes) == 1 and all(key.is_tuple for key in classes):
+            return _between(t, code, "1", str(max(len(key.fields) for key in classes)), node)
         case _:
             raise refusal("DOMAIN of this value", node.place)
 
@@ -294,11 +309,7 @@ def _in_functions(t: Translation, code: TypedSource, node: FunctionSetExpr, scop
         return f"(set({code.source}.offsets()) == {domain.source} and {values})"
     if not isinstance(code.shape, MapShape):
         raise refusal("a set of functions as a test of this value", node.place)
-    name = t.names.fresh("key")
-    binding = NameBinding(name, node.place)
-    bound = TranslationScope().bind(((binding, SpecLocal(TypedSource(f"{code.source}[{name}]", code.shape.value))),))
-    inside = membership(t, BoundExpr(place=node.place, binding=binding), bound, node.codomain, scope)
-    values = "True" if inside == "True" else f"all({inside} for {name} in {code.source})"
+    values = _values_in(t, code, code.shape, node.codomain, scope, node)
     keys = t.listed(node.domain, scope)
     if keys is not None and keys == code.shape.domain:
         return values

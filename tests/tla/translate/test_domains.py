@@ -67,8 +67,26 @@ Next == \E p \in Proc : Take(p) \/ Grow(p)
 Inv == held \in [Proc -> DOMAIN cells \union Proc]
 ====
 """
+MAPPED = r"""---- MODULE Mapped ----
+EXTENDS Integers, Sequences
+CONSTANTS Proc
+VARIABLES queue, ring, done
+Mapped(s, Op(_)) == [i \in DOMAIN s |-> Op(s[i])]
+Values(f) == {f[i] : i \in DOMAIN f}
+Cell == [by: Proc, n: 0..2]
+Init == queue = <<>> /\ done = {} /\ ring \in {<<[by |-> p, n |-> 0], [by |-> p, n |-> 1]>> : p \in Proc}
+Put(p) == Len(queue) < 2 /\ queue' = Append(queue, [by |-> p]) /\ UNCHANGED <<ring, done>>
+One == /\ queue # <<>> /\ queue' = Tail(queue) /\ UNCHANGED ring
+       /\ LET By(m) == m.by IN done' = Values(Mapped(<<queue[1]>>, By))
+All == LET By(m) == m.by IN done' = Values(Mapped(queue, By)) /\ queue' = <<>> /\ UNCHANGED ring
+Turn == \E i \in DOMAIN ring : ring' = [ring EXCEPT ![i].n = (@ + 1) % 3] /\ UNCHANGED <<queue, done>>
+Next == One \/ All \/ Turn \/ \E p \in Proc : Put(p)
+Inv == ring \in Seq(Cell) /\ (done = {} \/ ring \notin Seq([by: Proc, n: {0, 1}]) \/ ring[1].n < 2)
+====
+"""
+MODULES = (RECORDS, BAG, REVERSED, POINTERS, MAPPED)
 
 
-@pytest.mark.parametrize("module", [RECORDS, BAG, REVERSED, POINTERS], ids=["records", "bag", "reversed", "pointers"])
+@pytest.mark.parametrize("module", MODULES, ids=["records", "bag", "reversed", "pointers", "mapped"])
 def test_domains_and_written_functions_have_the_steps_of_the_module(module: str, tmp_path: Path) -> None:
     assert pair_of(tmp_path, module, CONFIGURATION).differences(120) == []
