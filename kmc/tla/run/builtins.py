@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import operator as arithmetic
 from collections.abc import Callable
-from functools import cmp_to_key
 from itertools import permutations
 from typing import Any
 
@@ -339,8 +338,14 @@ def _with_operator(compiler: NodeCompiler, node: BuiltinExpr, scope: RunScope) -
             frame[slots[0]], frame[slots[1]] = first, second
             return holds(frame)
 
-        key = cmp_to_key(lambda first, second: -1 if before(first, second) else int(before(second, first)))
-        return tuple(sorted(sequences.items_of("SortSeq", sequence(frame), place), key=key))
+        # The insertions are those of TLC: an operator that is no strict order of all items has their result too.
+        kept: list[Value] = []
+        for item in sequences.items_of("SortSeq", sequence(frame), place):
+            at = len(kept)
+            while at and before(item, kept[at - 1]):
+                at -= 1
+            kept.insert(at, item)
+        return tuple(kept)
 
     return select if is_selection else sort
 

@@ -49,6 +49,16 @@ Direct == [n \in 0..3 |-> n = 2 \/ n > 1][2] /\ x' = 3
 InLet == LET g[n \in 0..3] == IF n = 0 THEN TRUE \/ n = 0 ELSE n > 0 \/ g[n - 1] IN g[2] /\ x' = 2
 Next == Const \/ Plainly \/ Direct \/ InLet \/ Down \/ Both \/ Mixed \/ Local \/ Tuples \/ Value \/ Back""",
     ),
+    "SortsByNoOrder": (
+        (5, 3, 3),
+        r"""EXTENDS Naturals, Sequences, TLC
+VARIABLE s
+Below(a, b) == a[1] < b[1] /\ a[2] < b[2]
+Init == s = <<<<2, 2>>, <<1, 1>>, <<1, 2>>, <<1, 1>>>>
+Sort == Len(s) = 4 /\ s' = SortSeq(s, Below)
+Turn == s[1] = <<1, 1>> /\ s[2] = <<2, 2>> /\ s' = SortSeq(s, LAMBDA a, b : a[1] <= b[1])
+Next == Sort \/ Turn""",
+    ),
     "FunctionsByOtherNames": (
         (272, 13, 2),
         r"""EXTENDS Naturals
