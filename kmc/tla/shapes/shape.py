@@ -335,7 +335,7 @@ class RecordTable:
 
         A value that only such a class could hold was never observed: the search stops where one comes.
         """
-        self.fields.setdefault(key, {})
+        self.fields.setdefault(key, dict.fromkeys(key.fields, NOTHING))
         for name, shape in zip(key.fields, values, strict=True):
             self.grow_field(key, name, shape)
         return RecordShape(frozenset((key,)))

@@ -44,9 +44,22 @@ Next == Join \/ Look \/ Both \/ \E p \in Proc : Add(p)
 Inv == DOMAIN f \subseteq Proc /\ \A p \in DOMAIN f : f[p] \in 0..2
 ====
 """
+TRIMMED = r"""---- MODULE Trimmed ----
+EXTENDS Integers, Sequences
+CONSTANTS Proc
+VARIABLES sent, n, log
+Init == sent = {} /\ n = 0 /\ log = <<>>
+Ask == n < 2 /\ sent' = sent \union {[kind |-> "ask", at |-> n]} /\ n' = n + 1
+Trim == log # <<>> /\ sent' = sent \union {[kind |-> "trim", upto |-> log[1]]} /\ n' = n
+Answer == \E m \in sent : m.kind = "trim" /\ sent' = sent \union {[kind |-> "done", upto |-> m.upto]} /\ n' = n
+Next == (Ask \/ Trim \/ Answer) /\ log' = log
+Inv == \A m \in sent : m.kind = "ask"
+====
+"""
+MODULES = (UNSEEN.replace("GUARD", "inbox # <<>>"), EMPTY, TRIMMED)
 
 
-@pytest.mark.parametrize("module", [UNSEEN.replace("GUARD", "inbox # <<>>"), EMPTY], ids=["fields", "functions"])
+@pytest.mark.parametrize("module", MODULES, ids=["fields", "functions", "items"])
 def test_what_no_state_has_leaves_the_steps_of_the_module(module: str, tmp_path: Path) -> None:
     assert pair_of(tmp_path, module, CONFIGURATION).differences(150) == []
 
