@@ -336,6 +336,8 @@ def applied(t: Translation, function: TypedSource, argument: Expression, scope: 
             return _item(t, function, argument, scope)
         case UnionShape() if any(isinstance(plain, RecordShape) for plain in alternatives_of(shape)):
             return _item(t, function, argument, scope)
+        case UnionShape() if shape == NOTHING:
+            return TypedSource("checked(0, False)", NOTHING)  # there is no such function
         case _:
             raise refusal("an application of what is not known to be a function", argument.place)
     return t.narrowed_code(code)

@@ -150,7 +150,7 @@ def _in_builtin(
         case "BOOLEAN", ():
             return _only(t, code, BooleanShape, node)
         case "STRING", ():
-            raise refusal("STRING", node.place)
+            return _in_strings(t, code, node)
         case "..", (first, last):
             return _between(t, code, t.source(first, scope), t.source(last, scope), node)
         case "\\union", parts:
@@ -241,6 +241,19 @@ def _natural(t: Translation, code: TypedSource, node: BuiltinExpr) -> str:
     if least is not None and least >= 0 and t.is_stored(code.source):
         return test  # the type of its place has no number below 0
     raise refusal("Nat as a test of what may be a model value", node.place)
+
+
+def _in_strings(t: Translation, code: TypedSource, node: BuiltinExpr) -> str:
+    """Return the test that a value is a string: model values are none, and TLC stops at other values."""
+    if not isinstance(code.shape, AtomShape):
+        raise refusal("STRING as a test of the kind of a value", node.place)
+    others = [atom for atom in code.shape.atoms if not isinstance(atom, str)]
+    if not all(map(_is_plain_model_value, others)):
+        raise refusal("STRING as a test of what may be a model value with a type", node.place)
+    if not others:
+        return "True"
+    strings = sorted(atom for atom in code.shape.atoms if isinstance(atom, str))
+    return f"({code.source} in {{{', '.join(t.literal(atom).source for atom in strings)}}})" if strings else "False"
 
 
 def _is_plain_model_value(atom: object) -> bool:

@@ -56,10 +56,24 @@ Next == (Ask \/ Trim \/ Answer) /\ log' = log
 Inv == \A m \in sent : m.kind = "ask"
 ====
 """
-MODULES = (UNSEEN.replace("GUARD", "inbox # <<>>"), EMPTY, TRIMMED)
+WEIGHTS = r"""---- MODULE Weights ----
+EXTENDS Integers, Sequences
+CONSTANTS Proc
+VARIABLES at, mark
+Given == <<>>
+Weight(p) == LET of(w) == w[1] = p /\ w[2] > 0 ws == SelectSeq(Given, of) IN IF Len(ws) > 0 THEN ws[1][2] ELSE 1
+Init == at = [p \in Proc |-> "idle"] /\ mark = [p \in Proc |-> 0]
+Go(p) == /\ at[p] \in STRING /\ mark[p] < 2 /\ mark' = [mark EXCEPT ![p] = @ + Weight(p)]
+         /\ at' = [at EXCEPT ![p] = IF mark[p] = 1 THEN p ELSE "busy"]
+Next == \E p \in Proc : Go(p)
+Inv == /\ \A p \in Proc : (at[p] \notin STRING => mark[p] = 2) /\ p \notin STRING
+       /\ \A a \in {"idle", "busy"} : a \in STRING
+====
+"""
+MODULES = (UNSEEN.replace("GUARD", "inbox # <<>>"), EMPTY, TRIMMED, WEIGHTS)
 
 
-@pytest.mark.parametrize("module", MODULES, ids=["fields", "functions", "items"])
+@pytest.mark.parametrize("module", MODULES, ids=["fields", "functions", "items", "constants"])
 def test_what_no_state_has_leaves_the_steps_of_the_module(module: str, tmp_path: Path) -> None:
     assert pair_of(tmp_path, module, CONFIGURATION).differences(150) == []
 
