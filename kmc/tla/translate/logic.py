@@ -41,6 +41,7 @@ from kmc.tla.translate.alike import alike
 from kmc.tla.translate.comparable import are_incomparable, kind_of, may_be_incomparable
 from kmc.tla.translate.eager import evaluated
 from kmc.tla.translate.iteration import loops
+from kmc.tla.translate.lazy import is_total
 from kmc.tla.translate.membership import membership
 from kmc.tla.translate.narrowing import guard, guard_or_never, operand
 from kmc.tla.translate.pointwise import points_of
@@ -254,6 +255,10 @@ def _compared(
             return f"checked({sign == '!='}, False)"
         if {"set", "function"} <= {kind_of(plain) for plain in alternatives_of(one.shape)}:
             raise refusal("comparing what may be a set or a function with an empty one", place)
+        if isinstance(one.shape, RecordShape):
+            # A record is not empty. What may have no value is evaluated, so the search stops where TLC does.
+            is_sure = is_total(t, *left, trusts_guards=False)
+            return str(sign == "!=") if is_sure else f"({one.source} {'!=' if sign == '==' else '=='} {one.source})"
         return f"(len({one.source}) {sign} 0)"
     other = t.value(*right, one.shape)
     one, other = alike(t, one, other, left[0].place)

@@ -73,6 +73,15 @@ def translate_model(
     return TranslatedModel(parts, observation, text, folder_of(parts, text), decoder_of(parts.t))
 
 
+def _is_number(node: Argument) -> bool:
+    """Return whether an argument is a number, or a definition that is one."""
+    while isinstance(node, ApplyExpr) and isinstance(node.operator, OperatorDefinition) and not node.arguments:
+        if node.operator.recursive or node.operator.body is None:
+            return False
+        node = node.operator.body
+    return isinstance(node, NumberExpr)
+
+
 def used_names(model: ResolvedModel) -> UsedNames:
     """Return the names that a model uses as fields of records, and the variables that it uses as functions."""
     fields: set[str] = set()
@@ -95,10 +104,10 @@ def used_names(model: ResolvedModel) -> UsedNames:
             case FieldAccessExpr():
                 fields.add(node.field)
             case FunctionApplicationExpr(function=VariableExpr(index=index), argument=argument):
-                functions.update(() if isinstance(argument, NumberExpr) else (index,))
+                functions.update(() if _is_number(argument) else (index,))
             case ExceptExpr(updates=updates):
                 changed.update(step for update in updates for step in update.path)
-                if isinstance(node.function, VariableExpr) and not isinstance(updates[0].path[0], NumberExpr):
+                if isinstance(node.function, VariableExpr) and not _is_number(updates[0].path[0]):
                     functions.add(node.function.index)
     # A field is a string in EXCEPT. The value of the only field, as in `[top |-> "top"]`, is not a key elsewhere.
     texts = {node.value for node in strings if node not in changed and id(node) not in values}

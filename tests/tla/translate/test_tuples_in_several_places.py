@@ -51,6 +51,21 @@ Next == \E p \in Proc : Put(p) \/ Turn(p) \/ Keep(p)
 Inv == \A p \in Proc : at[p] \in Key \union {none} /\ (at[p] # none => disk[at[p]].by = p)
 ====
 """
+BUS = r"""---- MODULE Bus ----
+EXTENDS Integers, Sequences
+CONSTANTS Proc
+VARIABLES bus, pair, log
+Value == 1
+Bit == 2
+Init == bus = [p \in Proc |-> [kind |-> "ready"]] /\ pair \in Proc \X {0, 1} /\ log = <<>>
+Read(p) == /\ bus[p] = <<>> \/ bus[p].kind = "ready"
+           /\ bus' = [bus EXCEPT ![p] = [kind |-> "read", bit |-> pair[Bit]]] /\ UNCHANGED <<pair, log>>
+Done(p) == /\ bus[p] # <<>> /\ bus[p].kind = "read" /\ bus' = [bus EXCEPT ![p] = [kind |-> "ready"]]
+           /\ pair' = <<p, 1 - pair[Bit]>> /\ log' = <<pair[Value]>>
+Next == \E p \in Proc : Read(p) \/ Done(p)
+Inv == \A q \in Proc \X {0, 1} : (q = pair => q[Value] = pair[1]) /\ (log = <<>> \/ log[1] \in Proc)
+====
+"""
 
 
 def test_a_tuple_of_a_variable_is_an_element_of_a_set_of_tuples(tmp_path: Path) -> None:
@@ -64,3 +79,7 @@ def test_tuples_may_be_put_before_a_queue(tmp_path: Path) -> None:
 def test_a_function_may_have_keys_that_are_tuples_or_model_values(tmp_path: Path) -> None:
     configuration = f"CONSTANTS Proc = {{a, b}} none = none\n{CONFIGURATION}"
     assert pair_of(tmp_path, STORE, configuration).differences(60) == []
+
+
+def test_a_definition_may_be_the_index_of_a_tuple_and_no_record_is_empty(tmp_path: Path) -> None:
+    assert pair_of(tmp_path, BUS, f"CONSTANTS Proc = {{a, b}}\n{CONFIGURATION}").differences(40) == []
