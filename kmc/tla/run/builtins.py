@@ -338,7 +338,7 @@ def _with_operator(compiler: NodeCompiler, node: BuiltinExpr, scope: RunScope) -
             frame[slots[0]], frame[slots[1]] = first, second
             return holds(frame)
 
-        # The insertions are those of TLC: an operator that is no strict order of all items has their result too.
+        # The insertions are those of TLC: an operator that orders not all items strictly has their result too.
         kept: list[Value] = []
         for item in sequences.items_of("SortSeq", sequence(frame), place):
             at = len(kept)

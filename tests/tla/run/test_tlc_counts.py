@@ -49,6 +49,15 @@ Direct == [n \in 0..3 |-> n = 2 \/ n > 1][2] /\ x' = 3
 InLet == LET g[n \in 0..3] == IF n = 0 THEN TRUE \/ n = 0 ELSE n > 0 \/ g[n - 1] IN g[2] /\ x' = 2
 Next == Const \/ Plainly \/ Direct \/ InLet \/ Down \/ Both \/ Mixed \/ Local \/ Tuples \/ Value \/ Back""",
     ),
+    "BagsWithNone": (
+        (25, 9, 1),
+        r"""EXTENDS Naturals, Bags
+VARIABLE b
+Init == b \in [{1, 2} -> 0..2]
+Take == \E e \in 1..3 : BagIn(e, b) /\ b' = [b EXCEPT ![e] = @ - 1]
+Put == \E e \in {1, 2} : b \sqsubseteq (e :> 1) /\ b' = [b EXCEPT ![e] = @ + 1]
+Next == Take \/ Put""",
+    ),
     "SortsByNoOrder": (
         (5, 3, 3),
         r"""EXTENDS Naturals, Sequences, TLC

@@ -1,6 +1,7 @@
 -------------------------------- MODULE Bags --------------------------------
 \* Bags, also called multisets: functions from elements to how often each occurs.
-\* kmc reads this text wherever a module uses the standard module Bags.
+\* kmc reads this text wherever a module uses the standard module Bags. As in TLC's Java
+\* code, what occurs 0 times is not in a bag.
 EXTENDS TLC
 LOCAL INSTANCE Naturals
 
@@ -10,7 +11,7 @@ BagToSet(B) == DOMAIN B
 
 SetToBag(S) == [e \in S |-> 1]
 
-BagIn(e, B) == e \in DOMAIN B
+BagIn(e, B) == e \in DOMAIN B /\ B[e] > 0
 
 EmptyBag == SetToBag({})
 
@@ -29,7 +30,7 @@ LOCAL SumOver(S, f) ==
 
 BagUnion(S) == [e \in UNION {DOMAIN B: B \in S} |-> SumOver(S, [B \in S |-> CopiesIn(e, B)])]
 
-B1 \sqsubseteq B2 == \A e \in DOMAIN B1: e \in DOMAIN B2 /\ B1[e] <= B2[e]
+B1 \sqsubseteq B2 == \A e \in DOMAIN B1: B1[e] <= CopiesIn(e, B2)
 
 SubBag(B) ==
     LET Parts(S) == {sub \in [S -> UNION {1..B[e]: e \in S}]: \A e \in S: sub[e] <= B[e]}
