@@ -59,7 +59,6 @@ class ModuleProgram:
     def __init__(self, model: ResolvedModel) -> None:
         refuse_unsupported(model)
         self.model = model
-        number_names(model.name_numbers)
         self._size = len(model.variables)
         self._no_state: tuple[Any, ...] = (UNASSIGNED,) * self._size
         self._compiler = Compiler(model.variables)
@@ -91,7 +90,6 @@ class ModuleProgram:
         `most` ends the enumeration after so many.
         """
         behaviour = self.model.behaviour
-        number_names(self.model.name_numbers)
         if behaviour is None or not behaviour.initial:
             return iter(())
         return iter(self._guarded(lambda: self._enumerated_initially(behaviour.initial, poll, most)))
@@ -265,10 +263,11 @@ class ModuleProgram:
         return self._guarded(lambda: finish(code(frame)))
 
     def _guarded(self, run: Callable[[], Result]) -> Result:
-        """Run, and turn the end of Python's recursion into the error of the module's.
+        """Run with the names in this module's order; turn the end of Python's recursion into the error of the module's.
 
         Closures call each other without the stack of C, so a recursion of the module ends by kmc's own limit first.
         """
+        number_names(self.model.name_numbers)
         limit = sys.getrecursionlimit()
         sys.setrecursionlimit(_RECURSION_LIMIT)
         try:
