@@ -58,7 +58,7 @@ def identity_functions(model: Model, row: RowLayout) -> list[Function]:
 
 
 def settles(model: Model) -> bool:
-    """Whether there is a kernel `settle`."""
+    """Whether a model has a kernel `settle`: one that permutes something."""
     return bool(permuted_classes(model))
 
 
@@ -107,7 +107,7 @@ class _FingerprintKernels:
         ]
 
     def keeps_what_it_drops(self) -> bool:
-        """Whether there are permutations, and none of them changes the dropped fields."""
+        """Whether the model has permutations and none of them changes the dropped fields."""
         dropped = [self._state_class.fields[name] for name in self._dropped]
         return bool(self._classes) and not any(mentions(kind, dict.fromkeys(self._classes)) for kind in dropped)
 

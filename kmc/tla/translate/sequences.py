@@ -89,7 +89,7 @@ def selection(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: 
     """Translate SelectSeq to a comprehension over the sequence."""
     source, shape = _sequence_of(t, node, 0, scope, want)
     if shape.element == NOTHING:
-        return TypedSource(source, shape)  # there are no elements
+        return TypedSource(source, shape)  # the sequence is always empty
     local, binding = t.names.fresh("element"), NameBinding("element", node.place)
     test = NameBinding("Test", node.place, 1)
     read = BoundExpr(place=node.place, binding=binding)
