@@ -268,7 +268,7 @@ def _default_operator(name: str, domain: Operator, default: Any) -> FunctionType
 
 
 def _has_parameters(value: Any, arity: int) -> TypeGuard[FunctionType]:
-    """Whether a value is a function of the spec that takes so many positional arguments."""
+    """Return whether a value is a function of the spec with `arity` parameters."""
     if not isinstance(value, FunctionType) or value.__module__.startswith("kmc."):
         return False
     return value.__code__.co_argcount == arity

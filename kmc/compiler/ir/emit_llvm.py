@@ -57,8 +57,8 @@ declare i64 @llvm.cttz.i64(i64, i1)
 !0 = !{}
 """
 _MIXED = "@kmc_mixed"
-# `mixing.mix` of a word under its salt's key and the swapped key. LLVM inlines it where it optimises. Where it does
-# not optimise, blocks with numbers of 128 bits take it long, so there is one such block.
+# `mixing.mix` of a word, with the key of its salt and the swapped key. LLVM inlines it in optimised code. Without
+# optimisation it is slow at selecting instructions in blocks with 128-bit numbers, so only this block has them.
 _MIXING = f"""\
 define internal i64 {_MIXED}(i64 %word, i64 %key, i64 %swapped) alwaysinline nounwind {_HINTS} {{
   %first = xor i64 %word, %key

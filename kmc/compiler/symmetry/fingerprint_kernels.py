@@ -51,14 +51,14 @@ def identity_functions(model: Model, row: RowLayout) -> list[Function]:
     functions = viewed.fingerprint("identity")
     if model.view is not None:
         whole = _FingerprintKernels(model, row, classes, None)
-        functions += viewed.rank() if viewed.keeps_what_it_drops() else whole.fingerprint("rank")
+        functions += viewed.rank() if viewed.permutes_no_dropped_field() else whole.fingerprint("rank")
     if settles(model):
         functions += viewed.settle("identity")
     return functions
 
 
 def settles(model: Model) -> bool:
-    """Whether a model has a kernel `settle`: one that permutes something."""
+    """Return whether the model has a symmetry, and with it the kernel `settle`."""
     return bool(permuted_classes(model))
 
 
@@ -106,8 +106,8 @@ class _FingerprintKernels:
             Function(name, (ROW,), (), code.statements(), frozenset({ROW})),
         ]
 
-    def keeps_what_it_drops(self) -> bool:
-        """Whether the model has permutations and none of them changes the dropped fields."""
+    def permutes_no_dropped_field(self) -> bool:
+        """Return whether the model has a symmetry whose permutations leave the dropped fields as they are."""
         dropped = [self._state_class.fields[name] for name in self._dropped]
         return bool(self._classes) and not any(mentions(kind, dict.fromkeys(self._classes)) for kind in dropped)
 
