@@ -35,7 +35,7 @@ from kmc.model_files.model_file import ModelFile
 from kmc.model_files.raw_values import ModelValue
 from kmc.spec.variables import Variable, VariableTable
 from kmc.tla.resolved.model import ResolvedModel
-from kmc.tla.resolved.nodes import ApplyExpr, OperatorDefinition
+from kmc.tla.resolved.nodes import ApplyExpr, OperatorDefinition, TupleExpr, VariableExpr
 from kmc.tla.resolved.property_parts import PartKind, PropertyPart, property_parts
 from kmc.tla.run.program import ModuleProgram, ModuleStep, Poll, State
 from kmc.tla.values.failures import failed_assertion
@@ -152,7 +152,7 @@ def _model(
         ),
         reachable=(),
         symmetry=(SymmetrySet(symmetry.name, (), symmetry.place),) if symmetry is not None else (),
-        view=View(view.name, frozenset(), view.place) if view is not None else None,
+        view=View(view.name, _left_out(module), view.place) if view is not None else None,
         temporal=tuple(
             TemporalProperty(part.title, _not_in_python, part.formula.place, part.formula.comment) for part in temporal
         ),
@@ -161,6 +161,14 @@ def _model(
         max_depth=None,
         file=ModelFile(name, configuration or module.path, check_deadlock=checks_deadlock),
     )
+
+
+def _left_out(module: ResolvedModel) -> frozenset[str]:
+    """Return the variables that a view leaves out, as far as its text shows it."""
+    body = module.view.body if module.view is not None else None
+    if not isinstance(body, TupleExpr) or not all(isinstance(item, VariableExpr) for item in body.items):
+        return frozenset()
+    return frozenset(module.variables).difference(item.name for item in body.items if isinstance(item, VariableExpr))
 
 
 def _spec(module: ResolvedModel, program: ModuleProgram) -> Spec:

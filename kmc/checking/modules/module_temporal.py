@@ -14,6 +14,7 @@ from kmc.reference.temporal.lasso_finder import LassosUnfinished
 from kmc.reference.temporal.vacuity import Dropping
 from kmc.reference.temporal.verdicts import Tell, TemporalOutcome
 from kmc.tla.resolved.nodes import OperatorDefinition
+from kmc.tla.resolved.search_level import LEVEL_VARIABLE
 from kmc.tla.run.program import State
 from kmc.tla.temporal.module_problem import module_problem
 
@@ -68,7 +69,8 @@ def temporal_work(module: CheckedModule, start: State | None = None) -> Temporal
         return None
     names = ", ".join(dict.fromkeys(part.property_name for part in module.temporal))
     model = module.program.model
-    refuse_reductions(names, _reduction(model.view), _reduction(model.symmetry))
+    view = Reduction(LEVEL_VARIABLE, None) if model.has_level else _reduction(model.view)
+    refuse_reductions(names, view, _reduction(model.symmetry), is_level=model.has_level)
     problem = module_problem(module.program, [(part.property_name, part.formula) for part in module.temporal])
     judged = {part.property_name for part in (*module.of_states, *module.of_steps)}
     for part in module.temporal:

@@ -69,9 +69,9 @@ def _aliased(program: ModuleProgram, trace: Trace) -> list[dict[str, Tla]] | Non
     """Return the fields of ALIAS in each state; None without one, or where it is not a record of the same fields."""
     states = [step.state for step in trace.steps]
     shown: list[dict[str, Tla]] = []
-    for state, successor in zip(states, [*states[1:], states[-1]], strict=True):
+    for level, (state, successor) in enumerate(zip(states, [*states[1:], states[-1]], strict=True), start=1):
         try:
-            value = program.alias(state, successor)
+            value = program.alias(state, successor, level)
         except KmcError:
             return None
         if not isinstance(value, FunctionValue) or not value.domain.are_strings:

@@ -24,7 +24,7 @@ from kmc.cli.text.render_story import styled
 from kmc.error_text import shown_path
 from kmc.frontend.model import Model
 from kmc.invariants.kinds import SHOWN
-from kmc.invariants.properties import SymmetrySet
+from kmc.invariants.properties import SymmetrySet, View
 from kmc.lang.types import IdentMeta
 from kmc.liveness.refutation_lines import assumed_text
 from kmc.result import Result, ShardFigures
@@ -66,13 +66,16 @@ def checked_lines(outcome: Outcome) -> list[str]:
         # A model without an invariant is worth a line.
         rows += [(label, named or "none")] if named or label == SHOWN[0].label else []
     rows.append(("symmetry", names(model.symmetry) or _unused_symmetry(model)))
-    view = model.view
-    rows.append(("view", f"{view.name}, without {', '.join(sorted(view.dropped))}" if view else "none"))
+    rows.append(("view", _view(model.view) if model.view else "none"))
     rows += [("abstractions", names(model.abstractions))] if model.abstractions else []
     rows.append(("deadlock", "checked" if model.deadlock else "not checked"))
     rows += _temporal_rows(outcome.result, model)
     rows += [("from", start)] if start else []
     return ["Checked:", *definitions(rows)]
+
+
+def _view(view: View) -> str:
+    return f"{view.name}, without {', '.join(sorted(view.dropped))}" if view.dropped else view.name
 
 
 def _temporal_rows(result: Result, model: Model) -> Iterator[tuple[str, str]]:

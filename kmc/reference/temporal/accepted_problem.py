@@ -44,9 +44,16 @@ class Reduction:
     place: Span | None
 
 
-def refuse_reductions(names: str, view: Reduction | None, symmetry: Reduction | None) -> None:
-    """Raise ModelError KMC352 if the properties `names` are to be checked with a view or a symmetry."""
-    if view is not None:
+def refuse_reductions(
+    names: str, view: Reduction | None, symmetry: Reduction | None, *, is_level: bool = False
+) -> None:
+    """Raise ModelError KMC352 if the properties `names` are to be checked with a view or a symmetry.
+
+    `is_level` says that the view leaves out the level of states, which a formula of the model reads.
+    """
+    if is_level:
+        reason = "a state that a behavior comes back to has another level each time, and a search knows only the first"
+    elif view is not None:
         reason = (
             f"the view {view.name} merges states that differ in what it drops, so a behavior among the merged states "
             f"may be none of the spec"

@@ -21,6 +21,7 @@ from kmc.tla.names.modules import ModuleResolver
 from kmc.tla.names.numbering import numbers_of
 from kmc.tla.names.replacements import Replacements
 from kmc.tla.names.scopes import DefinitionEntity, NameScope
+from kmc.tla.names.search_level import with_level
 from kmc.tla.resolved.levels import ACTION, CONSTANT, LEVEL_NAMES, STATE, TEMPORAL
 from kmc.tla.resolved.model import BehaviourParts, ResolvedModel
 from kmc.tla.resolved.nodes import ApplyExpr, Expression, OperatorDefinition
@@ -44,7 +45,7 @@ def load_model(
         modules = ModuleLibrary(module_path, library)
         file = _model_file(module_path, cfg_path).with_overrides(constants)
         try:
-            return _Loader(modules, file).model()
+            return with_level(_Loader(modules, file).model())
         except RecursionError:
             message = f"the definitions of '{module_path}' need each other too deeply"
             help_line = "let definitions of an instance refer to each other over fewer steps"

@@ -66,6 +66,8 @@ class ResolvedModel:
     alias: OperatorDefinition | None = None
     postcondition: OperatorDefinition | None = None
     check_deadlock: bool = True
+    in_every_action: Expression | None = None
+    """The conjunct by which every action sets the level of its successor, where `has_level`."""
     definitions: dict[str, OperatorDefinition] = field(default_factory=dict)
     warnings: Sequence[str] = ()
     files: tuple[str, ...] = ()
@@ -73,3 +75,8 @@ class ResolvedModel:
     reader: ReaderOfExpressions | None = field(default=None, repr=False, compare=False)
     name_numbers: Callable[[], Mapping[str, int]] = field(default=dict, repr=False, compare=False)
     """Gives the numbers by which TLC orders names."""
+
+    @property
+    def has_level(self) -> bool:
+        """Whether the last variable is the level of a state, which `TLCGet("level")` reads."""
+        return self.in_every_action is not None

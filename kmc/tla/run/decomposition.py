@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from kmc.errors import EvaluationError
 from kmc.tla.resolved.nodes import (
     ApplyExpr,
+    ConjunctionExpr,
     DisjunctionExpr,
     Expression,
     LetExpr,
@@ -69,9 +70,10 @@ class _Place:
 class _Divider:
     """Division of a relation. Actions that differ in values only share their code."""
 
-    def __init__(self, compiler: Compiler) -> None:
+    def __init__(self, compiler: Compiler, in_every_action: Expression | None) -> None:
         self._compiler = compiler
-        self._acts: dict[tuple[int, int], Act] = {}
+        self._in_every_action = in_every_action
+        self._acts: dict[tuple[int, int], tuple[Expression, Act]] = {}
         self._scopes: dict[tuple[int, int], RunScope] = {}
         self._count = 0
         self._kept: list[object] = []
@@ -94,8 +96,14 @@ class _Divider:
         key = (id(place.node), id(place.scope))
         if key not in self._acts:
             self._kept += [place.node, place.scope]
-            self._acts[key] = self._compiler.act(place.node, place.scope)
-        return ModuleAction(place.definition, place.label, self._acts[key], place.frame, place.node, place.scope)
+            node = self._whole(place.node)
+            self._acts[key] = (node, self._compiler.act(node, place.scope))
+        node, act = self._acts[key]
+        return ModuleAction(place.definition, place.label, act, place.frame, node, place.scope)
+
+    def _whole(self, node: Expression) -> Expression:
+        more = self._in_every_action
+        return node if more is None else ConjunctionExpr((more, node), place=node.place)
 
     def _let(self, place: _Place, node: LetExpr, body: Expression) -> Iterator[ModuleAction]:
         inner, fill = let(self._compiler, node, place.scope, in_action=True)
@@ -170,12 +178,14 @@ def _grown(frame: Frame, scope: RunScope) -> Frame:
     return new
 
 
-def actions_of(compiler: Compiler, node: Expression, variables: int) -> tuple[ModuleAction, ...]:
-    """Divide a next-state relation into its actions."""
+def actions_of(
+    compiler: Compiler, node: Expression, variables: int, in_every_action: Expression | None = None
+) -> tuple[ModuleAction, ...]:
+    """Divide a next-state relation into its actions; each has the conjunct `in_every_action` too."""
     scope = RunScope(FrameLayout())
     frame: Frame = [None, None]
     frame[STATE] = frame[NEXT] = (UNASSIGNED,) * variables
-    return tuple(_Divider(compiler).divide(_Place(node, scope, frame, None, UNNAMED)))
+    return tuple(_Divider(compiler, in_every_action).divide(_Place(node, scope, frame, None, UNNAMED)))
 
 
 def names_of(actions: tuple[ModuleAction, ...]) -> tuple[str, ...]:

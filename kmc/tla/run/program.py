@@ -16,6 +16,7 @@ from typing import Any, TypeAlias, TypeVar
 from kmc.errors import Span
 from kmc.tla.resolved.model import Assumption, ResolvedModel
 from kmc.tla.resolved.nodes import ApplyExpr, ConjunctionExpr, Expression, OperatorDefinition
+from kmc.tla.resolved.search_level import at_level
 from kmc.tla.run.compiler import Compiler
 from kmc.tla.run.decomposition import ModuleAction, actions_of, names_of
 from kmc.tla.run.failed_conjuncts import FailedConjunct, Probe, Prober, assigning_frame
@@ -67,7 +68,9 @@ class ModuleProgram:
         self._codes: dict[int, tuple[Callable[[Frame], Any], FrameLayout, object]] = {}
         self.actions: tuple[ModuleAction, ...] = ()
         if model.behaviour is not None and model.behaviour.next is not None:
-            self.actions = self._guarded(lambda: actions_of(self._compiler, next_of(model), self._size))
+            self.actions = self._guarded(
+                lambda: actions_of(self._compiler, next_of(model), self._size, model.in_every_action)
+            )
         self.action_names = names_of(self.actions)
         self._group: SymmetryGroup | None = None
         self._action_probes = Prober(self._compiler, of_actions=True)
@@ -238,10 +241,12 @@ class ModuleProgram:
         """Evaluate an expression over a state, without listing a set of more than 10,000 elements, such as `1..9^9`."""
         return self._evaluated(expression, state, self._no_state, finish=_with_small_sets_listed)
 
-    def alias(self, state: State, successor: State) -> Value | None:
-        """Return the value of ALIAS in a step, None if the model has none."""
-        alias = self.model.alias
-        return None if alias is None else self._evaluated(applied(alias), state, successor, alias)
+    def alias(self, state: State, successor: State, level: int) -> Value | None:
+        """Return the value of ALIAS in a step from a state at a level, None if the model has none."""
+        if self.model.alias is None:
+            return None
+        alias = at_level(self.model.alias, level)
+        return self._evaluated(applied(alias), state, successor, alias)
 
     def _evaluated(
         self,

@@ -12,7 +12,7 @@ from kmc.tla.run.analysis import parts
 
 _REASONS = {
     "TLCSet": "it changes a register of TLC while states are found, so results would depend on their order",
-    "TLCGet": "it reads what TLC counts while it runs",
+    "TLCGet": 'it reads what TLC counts while it runs; of these figures kmc has only TLCGet("level")',
     "RandomElement": "its value is random",
     "RandomSubset": "its value is random",
     "JavaTime": "its value is the time",

@@ -7,7 +7,7 @@ Walks reach what a prefix does not: a message that is sent late. Bounds that wer
 from __future__ import annotations
 
 import random
-from collections.abc import Generator, Hashable, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from kmc.budget import polled, require_budget
@@ -34,6 +34,8 @@ from kmc.tla.shapes.shape import (
 from kmc.tla.values.kinds import FunctionValue, SymbolicSet, TlaBoolean, TlaModelValue, Value
 
 _WALK_LENGTH = 60
+_LEVELS = NumberShape(1, 1023)
+"""Levels of states; wider ones are found when a search meets them."""
 _REPEATED_MAX = 2
 _KEPT_MAX = 100_000
 """The most successors that are kept while states are sampled."""
@@ -165,6 +167,8 @@ def observe(sample: Sample, program: ModuleProgram, uses: UsedNames, others: Ite
     shapes: list[Shape] = [NOTHING] * len(program.model.variables)
     for state in (*sample.states, *others):
         _join_state(observer, shapes, state)
+    if program.model.has_level:
+        shapes[-1] = join(shapes[-1], _LEVELS)
     seen = Unsettled(observer.records, tuple(shapes), uses.functions)
     return _settled_observation(seen, sample.is_complete, len(sample.states), Apart.NONE)
 
@@ -201,6 +205,10 @@ class _Steps:
             self._successors[state] = found
         return found
 
+    def apart_from_level(self, state: State) -> State:
+        """Return the values of a state but its level."""
+        return state[:-1] if self.program.model.has_level else state
+
     def others_inside(self, state: State) -> tuple[State, ...]:
         """Return the successors of a state in the model without the state itself."""
         known = self._inside.get(state)
@@ -223,10 +231,10 @@ def _prefix(steps: _Steps, states_max: int) -> Generator[State, None, bool]:
     """Enumerate states breadth first, successors outside of the model too; the result is whether these were all."""
     # More than can be observed are not enumerated, unless the same ones come again and again.
     first = list(steps.program.initial_states(steps.poll, most=_REPEATED_MAX * (states_max + 1)))
-    known: set[Hashable] = set(first)
-    if len(first) == _REPEATED_MAX * (states_max + 1) and len(known) <= states_max:
+    distinct = set(first)
+    if len(first) == _REPEATED_MAX * (states_max + 1) and len(distinct) <= states_max:
         first = list(steps.program.initial_states(steps.poll))
-        known = set(first)
+    known: set[State] = set(map(steps.apart_from_level, first))
     queue: list[State] = list(dict.fromkeys(first))
     for state in queue:
         yield state
@@ -234,8 +242,9 @@ def _prefix(steps: _Steps, states_max: int) -> Generator[State, None, bool]:
             return False
         if steps.is_inside(state):
             for successor in steps.successors(state):
-                if successor not in known:
-                    known.add(successor)
+                key = steps.apart_from_level(successor)
+                if key not in known:
+                    known.add(key)
                     queue.append(successor)
     return True
 

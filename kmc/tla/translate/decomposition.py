@@ -13,6 +13,7 @@ from kmc.tla.resolved.nodes import (
     ApplyExpr,
     Argument,
     BoundRange,
+    ConjunctionExpr,
     DisjunctionExpr,
     Expression,
     LetExpr,
@@ -77,7 +78,9 @@ class _Division:
         return None
 
     def _record(self, action: NamedAction) -> None:
-        self.actions.append(replace(action, last_local=self.t.names.last_local))
+        more, body = self.t.model.in_every_action, action.body
+        whole = body if more is None else ConjunctionExpr((more, body), place=body.place)
+        self.actions.append(replace(action, body=whole, last_local=self.t.names.last_local))
 
     def _has_state(self, definition: OperatorDefinition, scope: TranslationScope) -> bool:
         """Return whether a definition of a LET has a value that depends on the state: such a LET is one action."""

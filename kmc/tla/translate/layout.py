@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import textwrap
 from collections.abc import Iterable
@@ -83,7 +84,9 @@ class _Writer:
 
     def _table(self) -> list[str]:
         model = self._t.model
-        pairs = ", ".join(f'"{name}": "{field}"' for name, field in zip(model.variables, self._t.fields, strict=True))
+        pairs = ", ".join(
+            f'{json.dumps(name)}: "{field}"' for name, field in zip(model.variables, self._t.fields, strict=True)
+        )
         lines = [f"spec.variables({{{pairs}}})"]
         if self._parts.symmetry is not None:
             name, groups = self._parts.symmetry

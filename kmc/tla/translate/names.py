@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from kmc.lang.naming import snake_case
 from kmc.lang.types import RESERVED_FIELDS
 from kmc.lang.words import WORDS
+from kmc.tla.resolved.search_level import LEVEL_VARIABLE
 from kmc.tla.shapes.shape import Atom, AtomShape, MapShape, SequenceShape, SetShape, Shape, alternatives_of
 from kmc.tla.translate import support
 from kmc.tla.values.kinds import TlaModelValue
@@ -151,5 +152,6 @@ def variable_names(variables: Iterable[str]) -> tuple[str, ...]:
     """Return the fields of the variables: their names, unless Python or the language has these."""
     names: list[str] = []
     for variable in variables:
-        names.append(unique(field_name(variable), names))
+        field = "level" if variable == LEVEL_VARIABLE else field_name(variable)
+        names.append(unique(field, names))
     return tuple(names)
