@@ -48,6 +48,15 @@ class Candidate(Struct):
     note: Address  # if slots are recorded: of the label of its step, see behaviour_log.py; 0 without a step
 
 
+class RankedCandidate(Struct):
+    """A successor, in a search with ranks, that may be new in its level, or have the least rank of its view."""
+
+    record: StateRecord
+    source: int  # the number of its source among the pending ones
+    rank: int
+    order: int  # what `lower_rank` says of its rank
+
+
 class UnpackedRow(Struct):
     """A row of a finished level that waits for its slots."""
 

@@ -24,6 +24,7 @@ from kmc.engine.loops import (
     fingerprint_table_128,
     list_rows,
     number_steps,
+    seek,
     sort_states,
     sorted_runs,
     storage,
@@ -164,8 +165,8 @@ def view_representatives_loop(specialization: Specialization) -> NativeLoop:
 
 @cache
 def seek_loop(sharded: bool = False) -> NativeLoop:
-    """`expand.seek`."""
-    return NativeLoop(expand.seek, Specialization(sharded=sharded))
+    """`seek.seek`."""
+    return NativeLoop(seek.seek, Specialization(sharded=sharded))
 
 
 @cache

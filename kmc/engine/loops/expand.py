@@ -14,7 +14,14 @@ from kmc.engine.layout import control_words as f
 from kmc.engine.layout import record_structs as r
 from kmc.engine.layout.control_words import Shared, Thread
 from kmc.engine.layout.packed_rows import is_dead, length_of, record_after, row_of, unpacked_words, words_of
-from kmc.engine.layout.record_structs import Candidate, Chunk, FindingEntry, PendingSource, StateRecord
+from kmc.engine.layout.record_structs import (
+    Candidate,
+    Chunk,
+    FindingEntry,
+    PendingSource,
+    RankedCandidate,
+    StateRecord,
+)
 from kmc.engine.loops.behaviour_log import (
     APART,
     DROPPED,
@@ -39,12 +46,13 @@ from kmc.engine.loops.check_properties import (
     rank_if_any,
     rank_of,
 )
-from kmc.engine.loops.fingerprint_table_64 import EQUAL, LEAST, contains
+from kmc.engine.loops.fingerprint_table_64 import EQUAL, LEAST
 from kmc.engine.loops.outboxes import are_outboxes_short, collect_uncoded, is_refused, judge_again, send
 from kmc.engine.loops.pack import pack
 from kmc.engine.loops.unpack import unpack
 from kmc.engine.loops.visited_set import (
     ask_for,
+    ask_in_level,
     forget_recent,
     is_known,
     known_slot,
@@ -196,7 +204,7 @@ def shortage(shared: Shared, thread: Thread) -> Status:
         return f.NEED_FINDINGS
     if thread.made.used + pending * Chunk.WORDS > thread.made.words:
         return f.NEED_MADE
-    if pending * Candidate.WORDS > thread.candidates.words:
+    if pending * RankedCandidate.WORDS > thread.candidates.words:
         return f.NEED_CANDIDATES
     if SHARDED != 0 and are_outboxes_short(shared, thread, pending) != 0:
         return f.NEED_OUTBOXES
@@ -238,26 +246,6 @@ def enter_chunk(shared: Shared, thread: Thread) -> Chunk:
 
 
 @inlined
-def take_ranked(shared: Shared, thread: Thread, successor: StateRecord) -> int:
-    """Process a successor of a model with ranks: keep it if its rank is the least so far in its view."""
-    if is_known(shared, successor) != 0:
-        return 0
-    rank = rank_of(shared, row_of(successor))
-    slot = slot_in_level(shared, successor)
-    if FUZZ_SCHEDULE != 0:
-        inject_delay(shared, thread)
-    new = 1 if slot < 0 else 0
-    # Threads may store several rows of one view, each the least so far; `view_representatives.select` keeps one.
-    order = rank_in_level(shared, Slot(-1 - slot if slot < 0 else slot), rank)
-    if order == LEAST:
-        settle(shared, successor)
-        append(shared, thread, successor)
-    if order != EQUAL:
-        check_state(shared, thread, successor, rank, 1)
-    return new
-
-
-@inlined
 def settle(shared: Shared, successor: StateRecord) -> None:
     """Turn a new state into the representative of its orbit, see `KernelTable.settle`."""
     if shared.settle != 0:
@@ -265,23 +253,22 @@ def settle(shared: Shared, successor: StateRecord) -> None:
 
 
 @inlined
-def take(shared: Shared, thread: Thread, successor: StateRecord, index: int) -> int:
-    """Process a successor: count it, check its step, make it a candidate if it may be new; return the slots it used."""
+def take(shared: Shared, thread: Thread, successor: StateRecord, index: int) -> None:
+    """Process a successor: count it, check its step, make it a candidate if it may be new."""
     header = successor.header
     times = 1 + (header >> r.TIMES_SHIFT & r.TIMES_MASK)
     action = header >> r.ACTION_SHIFT & r.ACTION_MASK
     if EDGES != 0 and is_apart(shared, action) != 0:
         note_step(shared, thread, successor, action | APART, 0, 0)
-        return 0
+        return
     count(thread.generated, action, times)
     inside = is_inside(shared, thread, successor)
     slot = known_slot(shared, successor)
     if EDGES != 0:
         has_slot = 1 if inside > 0 and (slot >= 0 or shared.storing != 0) else 0
         note_step(shared, thread, successor, action | DROPPED if inside == 0 else action, slot, has_slot)
-    new = 0
     if inside < 0:
-        return 0
+        return
     # Before a new state is settled, which changes the step.
     if shared.step != 0:
         check_step(shared, thread, successor, times)
@@ -292,16 +279,27 @@ def take(shared: Shared, thread: Thread, successor: StateRecord, index: int) -> 
         if is_known(shared, successor) == 0:
             thread.beyond = 1
             check_state(shared, thread, successor, rank_if_any(shared, successor), 0)
-    elif RANKED != 0:
-        new = take_ranked(shared, thread, successor)
     else:
-        used = thread.candidates.used
+        add_candidate(shared, thread, successor, index, slot)
+
+
+@inlined
+def add_candidate(shared: Shared, thread: Thread, successor: StateRecord, index: int, slot: int) -> None:
+    """Make a successor a candidate if it may be new; `index` is that of its source, `slot` what `known_slot` says."""
+    used = thread.candidates.used
+    is_kept = may_be_new(shared, thread, successor, slot)
+    if RANKED != 0:
+        ranked = RankedCandidate(thread.candidates.address + used * f.WORD_BYTES)
+        ranked.record = successor
+        ranked.source = index
+        ask_in_level(shared, successor, is_kept)
+        thread.candidates.used = used + RankedCandidate.WORDS * is_kept
+    else:
         candidate = Candidate(thread.candidates.address + used * f.WORD_BYTES)
         candidate.record = successor
         candidate.source = index
         let_note_slot(shared, thread, candidate)
-        thread.candidates.used = used + Candidate.WORDS * may_be_new(shared, thread, successor, slot)
-    return new
+        thread.candidates.used = used + Candidate.WORDS * is_kept
 
 
 @inlined
@@ -354,6 +352,53 @@ def keep(shared: Shared, thread: Thread) -> None:
 
 
 @inlined
+def insert_ranks(shared: Shared, thread: Thread) -> int:
+    """Note the ranks of the candidates in the table of the level; return how many views are new in it.
+
+    Of a model with ranks, keeps the candidates that may be the first of their view, or have another rank.
+    """
+    new = 0
+    candidate = kept = RankedCandidate(thread.candidates.address)
+    end = candidate + thread.candidates.used * f.WORD_BYTES
+    while candidate != end:
+        successor = candidate.record
+        kept.record = successor
+        kept.source = candidate.source
+        candidate = RankedCandidate(candidate + RankedCandidate.BYTES)
+        if is_known(shared, successor) == 0:
+            rank = rank_of(shared, row_of(successor))
+            slot = slot_in_level(shared, successor)
+            if FUZZ_SCHEDULE != 0:
+                inject_delay(shared, thread)
+            new += 1 if slot < 0 else 0
+            order = rank_in_level(shared, Slot(-1 - slot if slot < 0 else slot), rank)
+            kept.rank = rank
+            kept.order = order
+            kept = RankedCandidate(kept + RankedCandidate.BYTES * (1 if order != EQUAL else 0))
+    thread.candidates.used = (kept - thread.candidates.address) // f.WORD_BYTES
+    return new
+
+
+@inlined
+def keep_ranked(shared: Shared, thread: Thread) -> None:
+    """Check the candidates that are left, and store those whose rank was the least of their view; see `keep`.
+
+    Several rows of one view may be stored, each the least so far: `view_representatives.select` keeps one.
+    """
+    candidate = RankedCandidate(thread.candidates.address)
+    end = candidate + thread.candidates.used * f.WORD_BYTES
+    while candidate != end:
+        successor = candidate.record
+        enter_source(thread, candidate.source)
+        if candidate.order == LEAST:
+            settle(shared, successor)
+            append(shared, thread, successor)
+        check_state(shared, thread, successor, candidate.rank, 1)
+        candidate = RankedCandidate(candidate + RankedCandidate.BYTES)
+    thread.candidates.used = 0
+
+
+@inlined
 def flush(shared: Shared, thread: Thread) -> Status:
     """Process the whole pending batch: DONE, or which buffer is too small for it."""
     status = shortage(shared, thread)
@@ -365,7 +410,6 @@ def flush(shared: Shared, thread: Thread) -> Status:
     if add(shared, Shared.count, pending) + pending > shared.limit:
         add(shared, Shared.count, -pending)
         return f.NEED_TABLE
-    new = 0
     forget_recent(thread)
     successor = StateRecord(thread.out.address)
     for index in range(thread.source_count):
@@ -375,15 +419,20 @@ def flush(shared: Shared, thread: Thread) -> Status:
         if EDGES != 0:
             note_source(shared, thread, successors, successor)
         for _ in range(successors):
-            new += take(shared, thread, successor, index)
+            take(shared, thread, successor, index)
             successor = record_after(successor)
         if EDGES != 0:
             end_source(thread, begin)
     if FUZZ_SCHEDULE != 0:
         inject_delay(shared, thread)
-    if RANKED == 0 and thread.candidates.used != 0:
-        new += insert_new_fingerprints(shared, thread)
-        keep(shared, thread)
+    new = 0
+    if thread.candidates.used != 0:
+        if RANKED != 0:
+            new = insert_ranks(shared, thread)
+            keep_ranked(shared, thread)
+        else:
+            new = insert_new_fingerprints(shared, thread)
+            keep(shared, thread)
     # Of what was reserved, only what was new stays.
     add(shared, Shared.count, new - pending)
     thread.stored += new
@@ -416,49 +465,6 @@ def work(shared: Shared, thread: Thread) -> Status:
             status = flush(shared, thread)
         if status != f.DONE:
             return status
-    return f.PAUSED
-
-
-@inlined
-def leads_to_target(shared: Shared, successors: int, successor: StateRecord) -> int:
-    """1 if a search looks for one of the `successors` states that were written, else 0."""
-    targets = shared.targets
-    slots = shared.target_slots
-    for _ in range(successors):
-        if contains(targets, slots, successor.fingerprint) != 0:
-            return 1
-        successor = record_after(successor)
-    return 0
-
-
-def seek(shared: Shared, thread: Thread) -> Status:
-    """Find the rows of a level whose fingerprints are targets, or that have a step to a target.
-
-    DONE, PAUSED, or which buffer is too small.
-    """
-    while load_shared(shared, Shared.pause) == 0:
-        if next_row(shared, thread) == 0:
-            return f.DONE
-        if thread.findings.used + FindingEntry.WORDS > thread.findings.words:
-            return f.NEED_FINDINGS
-        if enter_row(shared, thread) == 0:
-            return f.NEED_ROWS
-        source = thread.source
-        if is_skipped(shared, thread) != 0:
-            noted = 0
-        elif shared.target_steps == 0:
-            noted = contains(shared.targets, shared.target_slots, source.fingerprint)
-        else:
-            out = thread.out.address
-            successors = call_three(shared.expand, row_of(source), out, thread.out.words)
-            if successors == f.OUT_TOO_SMALL:
-                if SHARDED != 0:
-                    judge_again(thread)
-                return f.NEED_OUT
-            noted = leads_to_target(shared, successors, StateRecord(out))
-        if noted != 0:
-            add_finding(thread, r.TARGET, thread.ordinal, source.fingerprint, 0)
-        leave_row(thread)
     return f.PAUSED
 
 

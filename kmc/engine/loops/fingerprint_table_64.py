@@ -125,14 +125,20 @@ def contains(table: Address, slots: int, fingerprint: Fingerprint) -> int:
 
 
 @inlined
-def ranked_slot(table: Address, slots: int, fingerprint: Fingerprint) -> int:
-    """Find or insert a fingerprint in the table of a level; return its slot, or -1 - slot if it is new."""
+def ranked_slot(table: Address, slots: int, fingerprint: Fingerprint, alone: int) -> int:
+    """Find or insert a fingerprint in the table of a level; return its slot, or -1 - slot if it is new.
+
+    `alone` as in `slot_taken`.
+    """
     slot = slot_of(fingerprint, slots)
     while True:
         # One word at a time: a word that is not 0 is final, and whether 0 is, the compare-and-swap decides.
         held = load(table, slot * 2)
         if held == 0:
-            held = compare_and_swap(table, slot * 2, 0, fingerprint)
+            if alone != 0:
+                store(table, slot * 2, fingerprint)
+            else:
+                held = compare_and_swap(table, slot * 2, 0, fingerprint)
             if held == 0:
                 return -1 - slot
         if held == fingerprint:
@@ -145,17 +151,20 @@ def ranked_slot(table: Address, slots: int, fingerprint: Fingerprint) -> int:
 @inlined
 def best_rank(table: Address, slots: int, fingerprint: Fingerprint) -> int:
     """The least rank met of a fingerprint that is in the table of the level."""
-    return ~load(table, 2 * ranked_slot(table, slots, fingerprint) + 1)
+    return ~load(table, 2 * ranked_slot(table, slots, fingerprint, 1) + 1)
 
 
 @inlined
-def lower_rank(table: Address, slot: Slot, rank: int) -> int:
-    """Note a rank: LEAST of its fingerprint so far, EQUAL to the least, or 0."""
-    # The rank may be raised before the thread that wrote the fingerprint raises it: 0 is less than every complement.
-    before = raise_to(table, 2 * slot + 1, ~rank)
-    if before == ~rank:
-        return EQUAL
-    return LEAST if is_less(before, ~rank) != 0 else 0
+def lower_rank(table: Address, slot: Slot, rank: int, alone: int) -> int:
+    """Note a rank: LEAST of its fingerprint so far, EQUAL to the least, or 0; `alone` as in `slot_taken`."""
+    word = 2 * slot + 1
+    if alone != 0:
+        before = load(table, word)
+        store(table, word, ~rank if is_less(before, ~rank) != 0 else before)
+    else:
+        # A rank may be raised before the thread that wrote the fingerprint does: 0 is less than every complement.
+        before = raise_to(table, word, ~rank)
+    return EQUAL if before == ~rank else is_less(before, ~rank)
 
 
 def move(shared: Shared, plan: TableMove) -> Status:
@@ -228,7 +237,7 @@ def settle(shared: Shared, plan: TableMove) -> Status:
 @inlined
 def insert_ranked(table: Address, slots: int, fingerprint: Fingerprint, rank: int) -> None:
     """Put a new fingerprint with its rank, as both lie in memory, into the table of a level."""
-    store(table, 2 * (-1 - ranked_slot(table, slots, fingerprint)) + 1, rank)
+    store(table, 2 * (-1 - ranked_slot(table, slots, fingerprint, 1)) + 1, rank)
 
 
 def move_ranked(shared: Shared, plan: TableMove) -> Status:

@@ -9,7 +9,7 @@ from kmc.engine.layout.record_structs import UnpackedRow
 from kmc.engine.loops.check_properties import rank_of
 from kmc.engine.loops.expand import empty, enter_row, leave_row, next_row
 from kmc.engine.loops.outboxes import are_outboxes_short, send
-from kmc.engine.loops.visited_set import ask_for, best_in_level, inserted
+from kmc.engine.loops.visited_set import ask_for, ask_in_level, best_in_level, inserted
 from kmc.engine.native.intrinsics import inlined, load_shared
 from kmc.engine.native.specialization import SHARDED
 from kmc.engine.native.words import Status
@@ -32,6 +32,7 @@ def gather_rows(shared: Shared, thread: Thread) -> Status:
         row.record = thread.source
         row.packed = thread.packed
         ask_for(shared, thread.source)
+        ask_in_level(shared, thread.source, 1)
         thread.candidates.used = used + UnpackedRow.WORDS
         thread.pending += 1
         leave_row(thread)

@@ -35,13 +35,18 @@ from kmc.engine.native.words import Address, Fingerprint, Slot
 
 @inlined
 def ask_for(shared: Shared, record: StateRecord) -> None:
-    """Ask for the memory where the fingerprint of a record will be looked for: with ranks, in two tables."""
-    fingerprint = record.fingerprint
+    """Ask for the memory where the fingerprint of a record will be looked for among those of earlier levels."""
     if RANKED != 0:
-        prefetch(shared.table, slot_of(fingerprint, shared.slots) * (2 if WIDE == 0 else RANKED_WORDS))
-        ask_at_home(shared.known, shared.known_slots, fingerprint)
+        ask_at_home(shared.known, shared.known_slots, record.fingerprint)
     else:
-        ask_at_home(shared.table, shared.slots, fingerprint)
+        ask_at_home(shared.table, shared.slots, record.fingerprint)
+
+
+@inlined
+def ask_in_level(shared: Shared, record: StateRecord, wanted: int) -> None:
+    """Ask for the memory of a record in the table of a ranked level, if `wanted` is 1 and not 0."""
+    words = 2 if WIDE == 0 else RANKED_WORDS
+    prefetch(shared.table, slot_of(record.fingerprint, shared.slots) * words * wanted)
 
 
 @inlined
@@ -101,6 +106,8 @@ def may_be_new(shared: Shared, thread: Thread, record: StateRecord, slot: int) -
     """0 if the batch had a record before or the table of all levels has it at first sight, else 1; `slot` is what
     `known_slot` says.
     """
+    if RANKED != 0:
+        return 1 if WIDE != 0 else is_not_at_home(shared.known, shared.known_slots, record.fingerprint)
     if NOTES_SLOTS != 0:
         return 1 if slot < 0 else 0  # also if the batch had it: each step has to know the slot of its target
     first = is_first_of_batch(thread, record)
@@ -127,7 +134,7 @@ def slot_in_level(shared: Shared, record: StateRecord) -> int:
     table, slots = shared.table, shared.slots
     if WIDE != 0:
         return ranked_slot_wide(table, slots, record.fingerprint, record.first_word)
-    return ranked_slot(table, slots, record.fingerprint)
+    return ranked_slot(table, slots, record.fingerprint, shared.alone)
 
 
 @inlined
@@ -135,7 +142,7 @@ def rank_in_level(shared: Shared, slot: Slot, rank: int) -> int:
     """Note a rank for a slot of the table of a ranked level, see `lower_rank`."""
     if WIDE != 0:
         return lower_rank_wide(shared.table, slot, rank)
-    return lower_rank(shared.table, slot, rank)
+    return lower_rank(shared.table, slot, rank, shared.alone)
 
 
 @inlined

@@ -14,10 +14,10 @@ from kmc.engine.layout.frontier import PackedState, RowBlock, states_words
 from kmc.engine.layout.packed_rows import length_at
 from kmc.engine.layout.record_structs import (
     RECORD_HEAD_WORDS,
-    Candidate,
     Chunk,
     FindingEntry,
     PendingSource,
+    RankedCandidate,
     StateRecord,
 )
 from kmc.engine.native.memory import PAGE_WORDS, Memory, Words
@@ -117,7 +117,7 @@ class Worker:
             case f.NEED_FINDINGS:
                 self._enlarge("findings", 3 * self.pending * FindingEntry.WORDS)
             case f.NEED_CANDIDATES:
-                self._enlarge("candidates", Candidate.WORDS * self.pending)
+                self._enlarge("candidates", RankedCandidate.WORDS * self.pending)
             case f.NEED_MADE:
                 self._enlarge("made", self.pending * Chunk.WORDS)
             case f.NEED_BLOCK:

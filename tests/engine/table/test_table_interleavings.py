@@ -36,7 +36,7 @@ def two_words(*pairs: tuple[int, int]) -> tuple[Arguments, ...]:
 
 def ranked(*words: int) -> tuple[Arguments, ...]:
     """Calls of `ranked_slot` for words whose home is the last slot."""
-    return tuple((0, RANKED_SLOTS, LAST_HOME - word) for word in words)
+    return tuple((0, RANKED_SLOTS, LAST_HOME - word, 0) for word in words)
 
 
 def ranked_wide(*pairs: tuple[int, int]) -> tuple[Arguments, ...]:
