@@ -20,6 +20,7 @@ from kmc.tla.resolved.nodes import (
     OperatorDefinition,
     QuantifiedExpr,
 )
+from kmc.tla.run.decomposition import UNNAMED
 from kmc.tla.shapes.shape import AtomShape, NumberShape
 from kmc.tla.translate.iteration import Clause, clauses_of
 from kmc.tla.translate.names import identifier, unique
@@ -133,7 +134,7 @@ def decomposed(t: Translation, next_state: Expression) -> list[NamedAction]:
     """Return the actions of a next-state relation, in their order."""
     t.restart_locals()
     division = _Division(t)
-    division.divide(NamedAction("Next", next_state, ROOT))
+    division.divide(NamedAction(UNNAMED, next_state, ROOT))
     return division.actions
 
 
