@@ -7,6 +7,7 @@ a type has exactly these members, else a loop around its body.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from kmc.tla.resolved.nodes import (
@@ -22,6 +23,7 @@ from kmc.tla.resolved.nodes import (
 )
 from kmc.tla.run.decomposition import UNNAMED
 from kmc.tla.shapes.shape import AtomShape, NumberShape
+from kmc.tla.translate.facts import ExpressionFacts
 from kmc.tla.translate.iteration import Clause, clauses_of
 from kmc.tla.translate.names import identifier, unique
 from kmc.tla.translate.scope import ROOT, Delayed, LetScope, SpecLocal, TranslationScope, TypedSource, applied, head
@@ -84,9 +86,14 @@ class _Division:
         self.actions.append(replace(action, body=whole, last_local=self.t.names.last_local))
 
     def _has_state(self, definition: OperatorDefinition, scope: TranslationScope) -> bool:
-        """Return whether a definition of a LET has a value that depends on the state: such a LET is one action."""
+        """Return whether a definition of a LET has a value in the state alone: such a LET is one action.
+
+        A definition with primes is a formula, which is entered where it is applied.
+        """
         body = definition.body
-        return not definition.parameters and body is not None and reads_state(self.t, body, scope)
+        if definition.parameters or body is None or not reads_state(self.t, body, scope):
+            return False
+        return not has_primes(self.t, body, scope)
 
     def _is_divided(self, node: ApplyExpr, definition: OperatorDefinition, scope: TranslationScope) -> bool:
         if definition.recursive or any(parameter.arity for parameter in definition.parameters):
@@ -140,11 +147,19 @@ def decomposed(t: Translation, next_state: Expression) -> list[NamedAction]:
 
 def reads_state(t: Translation, node: Argument, scope: TranslationScope) -> bool:
     """Return whether an argument or a domain depends on a state, through the names in it too."""
+    return any(facts.reads_state or facts.has_primes for facts in _facts_of(t, node, scope))
+
+
+def has_primes(t: Translation, node: Argument, scope: TranslationScope) -> bool:
+    """Return whether an argument or a definition depends on a next state, through the names in it too."""
+    return any(facts.has_primes for facts in _facts_of(t, node, scope))
+
+
+def _facts_of(t: Translation, node: Argument, scope: TranslationScope) -> Iterator[ExpressionFacts]:
+    """Yield the facts about an expression, and about what the names in it stand for."""
     facts = t.facts.of(node)
-    if facts.reads_state or facts.has_primes:
-        return True
+    yield facts
     for name in facts.free:
         entry = scope.entries.get(name)
-        if isinstance(entry, Delayed) and reads_state(t, entry.expression, entry.scope):
-            return True
-    return False
+        if isinstance(entry, Delayed):
+            yield from _facts_of(t, entry.expression, entry.scope)
