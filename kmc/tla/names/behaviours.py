@@ -14,11 +14,15 @@ from kmc.tla.resolved.model import BehaviourParts
 from kmc.tla.resolved.nodes import (
     AlwaysExpr,
     ApplyExpr,
+    BoundExpr,
     BoxActionExpr,
     ConjunctionExpr,
     Expression,
+    LambdaExpr,
     LetExpr,
+    NameBinding,
     OperatorDefinition,
+    OperatorReferenceExpr,
     UnboundedExpr,
 )
 
@@ -66,8 +70,28 @@ def _conjuncts(part: Expression, around: _Around) -> Iterator[tuple[Expression, 
             yield from _conjuncts(body, (*around, part))
         case ApplyExpr(operator=OperatorDefinition(body=body)) if body is not None and level_of(part) > STATE:
             yield from _conjuncts(body, (*around, part) if part.arguments else around)
+        case BoundExpr(binding=binding):
+            yield from _argument(part, binding, around)
         case _:
             yield part, around
+
+
+def _argument(part: Expression, binding: NameBinding, around: _Around) -> Iterator[tuple[Expression, _Around]]:
+    """Yield the conjuncts of a formula that is passed to an operator, where the body has its parameter.
+
+    An argument without steps stays a part of the body.
+    """
+    for at in reversed(range(len(around))):
+        outer = around[at]
+        if not isinstance(outer, ApplyExpr) or not isinstance(outer.operator, OperatorDefinition):
+            continue
+        for parameter, argument in zip(outer.operator.parameters, outer.arguments, strict=True):
+            if isinstance(argument, OperatorReferenceExpr | LambdaExpr):
+                continue
+            if parameter is binding and level_of(argument) > STATE:
+                yield from _conjuncts(argument, around[:at])
+                return
+    yield part, around
 
 
 def _within(part: Expression, around: _Around) -> Expression:
