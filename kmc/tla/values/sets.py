@@ -427,6 +427,8 @@ def is_subset(first: AnySet, second: AnySet) -> bool:
     if isinstance(first, frozenset) and isinstance(second, frozenset):
         check_comparable(first, second)
         return first <= second
+    if isinstance(first, PowerSet) and isinstance(second, PowerSet):
+        return is_subset(first.base, second.base)
     return all(member(value, second) for value in ordered(first))
 
 

@@ -189,3 +189,13 @@ def test_a_filter_lists_its_elements_once() -> None:
     combined = sets.CombinedSet(lambda: "S", lambda _: True, listed)
     assert [*combined.elements(), *combined.elements()] == [1, 2, 1, 2]
     assert listings == [1]
+
+
+@pytest.mark.parametrize("low", [1, 2, 3])
+@pytest.mark.parametrize("high", [2, 3, 60])
+def test_subsets_are_among_subsets_as_their_bases_are(low: int, high: int) -> None:
+    mine, others = sets.PowerSet(sets.Interval(low, 3)), sets.PowerSet(sets.Interval(2, high))
+    assert sets.is_subset(mine, others) == all(sets.member(value, others) for value in mine.elements())
+    large = sets.PowerSet(sets.Interval(1, 60))
+    assert sets.is_subset(large, sets.PowerSet(sets.INTEGERS))
+    assert not sets.is_subset(large, others)
