@@ -85,6 +85,7 @@ class _Loader:
         unused = self._replacements.unused()
         if unused is not None:
             raise unused
+        self._replacements.mark_recursive()
         replaced = self._replacements.definitions()
         settle_levels((*resolver.definitions, *replaced))
         for definition in resolver.definitions:

@@ -25,7 +25,9 @@ from kmc.model_files.raw_values import (
 from kmc.tla.names.builtins import BuiltinOperator, Profile
 from kmc.tla.names.references import ReferenceResolver, profile_of
 from kmc.tla.names.scopes import DefinitionEntity, InstanceContext, NameScope
+from kmc.tla.resolved.levels import parts_of
 from kmc.tla.resolved.nodes import (
+    ApplyExpr,
     Argument,
     BooleanExpr,
     BoundExpr,
@@ -137,6 +139,14 @@ class Replacements:
             definition = pending.definition
             definition.body = resolver.apply_resolved(entity, _values_of(definition), word.span)
 
+    def mark_recursive(self) -> None:
+        """Mark the replaced definitions that refer to themselves, as of `Next <- Mine` where Mine applies Next.
+
+        TLC calls these again and again, too: the name stands for its replacement in all definitions.
+        """
+        for definition in self.definitions():
+            definition.recursive = _refers_to_itself(definition)
+
     def definitions(self) -> tuple[OperatorDefinition, ...]:
         """Return the definitions that were made for the file."""
         return tuple(entity.definition for entity in self._found.values() if entity.definition is not None)
@@ -158,6 +168,22 @@ class Replacements:
             for key, value in self._values.items()
             if value.span.path == self._path and key not in self._used and not same_name_model_value(value)
         )
+
+
+def _refers_to_itself(definition: OperatorDefinition) -> bool:
+    waiting: list[Argument] = [] if definition.body is None else [definition.body]
+    seen: set[OperatorDefinition] = set()
+    while waiting:
+        node = waiting.pop()
+        waiting.extend(parts_of(node))
+        if not isinstance(node, ApplyExpr | OperatorReferenceExpr) or not isinstance(node.operator, OperatorDefinition):
+            continue
+        if node.operator is definition:
+            return True
+        if node.operator not in seen and node.operator.body is not None:
+            seen.add(node.operator)
+            waiting.append(node.operator.body)
+    return False
 
 
 def _not_there(name: str, span: Span, module: str) -> ModelError:
