@@ -219,7 +219,10 @@ class ModuleResolver(ExpressionResolver):
     def _assumption(self, unit: AssumptionSyntax, scope: NameScope) -> None:
         self._statement(unit.name, unit.condition, unit.place, scope)
         if scope.context is self._root_context:
-            self.assumptions.append(Assumption(unit.name, self.expression(unit.condition, scope), unit.place))
+            condition = self.expression(unit.condition, scope)
+            # TLC evaluates no AXIOM: it may quantify over all functions, as induction does.
+            if not unit.is_axiom:
+                self.assumptions.append(Assumption(unit.name, condition, unit.place))
 
     # Definitions
 

@@ -172,7 +172,7 @@ class ModuleParser(ExpressionParser):
         start = self.take()
         name = self._statement_name()
         condition = self.expression()
-        return AssumptionSyntax(name, condition, place=self.place_from(start))
+        return AssumptionSyntax(name, condition, start.text == "AXIOM", place=self.place_from(start))
 
     def _theorem(self) -> TheoremSyntax:
         start = self.take()

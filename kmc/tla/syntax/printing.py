@@ -89,8 +89,12 @@ def print_unit(unit: UnitSyntax) -> str:
         case InstanceSyntax(name=name, parameters=parameters, is_local=is_local):
             head = f"{_head(name, parameters)} == " if name is not None else ""
             return _join(_local(is_local), head, _instance(unit))
-        case AssumptionSyntax(name=name, condition=condition):
-            return _join("ASSUME ", f"{name} == " if name is not None else "", print_expression(condition))
+        case AssumptionSyntax(name=name, condition=condition, is_axiom=is_axiom):
+            return _join(
+                "AXIOM " if is_axiom else "ASSUME ",
+                f"{name} == " if name is not None else "",
+                print_expression(condition),
+            )
         case TheoremSyntax(name=None):
             return "THEOREM TRUE"
         case TheoremSyntax(name=name, statement=statement):

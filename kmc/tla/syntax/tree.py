@@ -396,10 +396,11 @@ class InstanceSyntax(SyntaxNode):
 
 @dataclass(frozen=True, slots=True)
 class AssumptionSyntax(SyntaxNode):
-    """ASSUME, with a name or None."""
+    """ASSUME or AXIOM, with a name or None."""
 
     name: str | None
     condition: ExpressionSyntax
+    is_axiom: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ def units(*lines: str) -> tuple[UnitSyntax, ...]:
         ("VARIABLES x, y", "Declaration(VARIABLE [x y])"),
         ("RECURSIVE Sum(_)", "Declaration(RECURSIVE [Sum/1])"),
         ("ASSUME N > 0", "Assumption(Infix(> N 0))"),
-        ("AXIOM Pos == N > 0", "Assumption(Pos Infix(> N 0))"),
+        ("AXIOM Pos == N > 0", "Assumption(Pos Infix(> N 0) True)"),
         ("Init == x = 0", "Definition(Init Infix(= x 0))"),
         ("Op(a, F(_), _ + _) == a", "Definition(Op [a F/1 +/2] a)"),
         ("a \\prec b == a", "Definition(\\prec [a b] a)"),
