@@ -23,7 +23,7 @@ from kmc.checking.outcome import Outcome, judge, with_differences
 from kmc.checking.request import Acceptance, CheckRequest, Engine, OptionNaming, command_line_name
 from kmc.checking.search_place import InMemory, SearchPlace
 from kmc.checking.surroundings import Surroundings
-from kmc.errors import AssumptionError, KmcError, ModelError
+from kmc.errors import AssumptionError, EvaluationError, KmcError, ModelError
 from kmc.memory_limit import refuse_low_limit
 from kmc.model_files.model_file import Assignment
 from kmc.model_files.value_text import parse_set
@@ -148,8 +148,12 @@ def require_behaviour(module: CheckedModule) -> None:
 
 
 def refuse_false_assumption(module: CheckedModule) -> None:
-    """Raise AssumptionError KMC351 (exit status 10) if the constants break an ASSUME of the module."""
-    failed = module.program.failed_assumption()
+    """Raise AssumptionError (exit status 10) if an ASSUME of the module is FALSE, KMC351, or cannot be evaluated."""
+    try:
+        failed = module.program.failed_assumption()
+    except EvaluationError as error:
+        notes = (*error.notes, "while evaluating an assumption")
+        raise AssumptionError(error.code, error.message, error.span, error.help, notes) from None
     if failed is not None:
         name = f"the assumption {failed.name}" if failed.name is not None else "an assumption"
         message = f"{name} is FALSE with these constants"
