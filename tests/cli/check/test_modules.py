@@ -155,7 +155,10 @@ def test_a_postcondition_reads_the_figures_of_the_search(tmp_path: Path) -> None
     shutil.copy(DATA / "Pool.tla", tmp_path)
     shutil.copy(DATA / "Count.tla", tmp_path)
     model = (DATA / "Pool.cfg").read_text()
-    for figure, status in (('TLCGet("stats").diameter = 9', 0), ('TLCGet("distinct") > 28', 10)):
+    for figure, status in (
+        ('TLCGet("stats").diameter = 9 /\\ TLCSet(1, TLCGet("queue"))', 0),
+        ('TLCGet("distinct") > 28', 10),
+    ):
         module = (DATA / "Pool.tla").read_text().replace("Enough ==", f"Figure == {figure}\nEnough ==")
         (tmp_path / "Pool.tla").write_text(module)
         (tmp_path / "Pool.cfg").write_text(model.replace("POSTCONDITION Enough", "POSTCONDITION Figure"))
