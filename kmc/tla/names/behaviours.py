@@ -55,7 +55,8 @@ def divide_behaviour(specification: OperatorDefinition) -> BehaviourParts:
         message = f"'{specification.name}' has no initial predicate"
         raise SpecError("KMC022", message, specification.place, "write it as Init /\\ [][Next]_vars")
     if not steps:
-        return BehaviourParts(tuple(initial), None, None, tuple(fairness))
+        message = f"'{specification.name}' has no next-state relation"
+        raise SpecError("KMC022", message, specification.place, "write it as Init /\\ [][Next]_vars")
     box, around = steps[0]
     return BehaviourParts(tuple(initial), _within(box.action, around), _within(box.subscript, around), tuple(fairness))
 

@@ -283,7 +283,6 @@ def test_an_expression_of_a_person_has_the_names_of_the_root_module(text: str, s
     [
         ("Init /\\ [][Next]_x", "[Init]", "[Next x]", "[]"),
         ("WF_x(Next) /\\ Init /\\ [][Next]_x /\\ x = 1", "[Init =(x, 1)]", "[Next x]", "[Fairness(WF x Next)]"),
-        ("Init", "[Init]", "[None None]", "[]"),
         ("Own(x)", "[Own(x)]", "[Own(x) Own(x)]", "[]"),
         ("LET N == Next IN Init /\\ [][N]_x", "[Let([N: Next] Init)]", "[Let([N: Next] N) Let([N: Next] x)]", "[]"),
     ],

@@ -148,6 +148,8 @@ def test_properties_without_behaviours_are_a_mistake(tmp_path: Path) -> None:
     [
         ("Init /\\ [][Next]_x /\\ [][Next]_<<x>>", "'Spec' has two next-state relations"),
         ("[][Next]_x", "'Spec' has no initial predicate"),
+        ("Init", "'Spec' has no next-state relation"),
+        ("Init /\\ WF_x(Next)", "'Spec' has no next-state relation"),
         ("Init /\\ [][Next]_x /\\ \\EE y: WF_x(Next)", "'Spec' hides variables by \\EE"),
     ],
 )
