@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +20,8 @@ from kmc.lang.tla import Tla
 from kmc.model_files.model_file import Assignment
 from kmc.reference.conformance.corpus import Corpus, Parameters, canonical_text, read_corpus
 from kmc.reference.conformance.edges import ConformanceReport, check_round_trip, compare
-from kmc.tla.run.program import State
+from kmc.tla.resolved.search_level import LEVEL_VARIABLE
+from kmc.tla.run.program import ModuleProgram, State
 
 
 def module_conforms(
@@ -39,7 +41,25 @@ def module_conforms(
     module, read = load(()), read_dump(corpus)
     # A dump does not name the actions that never happen.
     read = replace(read, actions=tuple(dict.fromkeys((*module.program.action_names, *read.actions))))
+    if module.program.model.has_level:
+        read = _with_levels(module.program, read)
     return compare(ComparedModule(module, read), read, limit=limit, progress=progress)
+
+
+def _with_levels(program: ModuleProgram, corpus: Corpus) -> Corpus:
+    """Return a dump with the level of each state, which TLC does not write: its distance from the initial states."""
+    first = [variables_of(program, state) for state in program.initial_states()]
+    initial = [{name: json.loads(canonical_text(state[name])) for name in corpus.variables} for state in first]
+    queue = [index for index, state in enumerate(corpus.states) if state in initial]
+    levels = dict.fromkeys(queue, 1)
+    targets = {source.state: [edge.state for edge in source.edges] for source in corpus.sources}
+    for index in queue:
+        for target in targets[index]:
+            if target not in levels:
+                levels[target] = levels[index] + 1
+                queue.append(target)
+    states = tuple({**state, LEVEL_VARIABLE: levels.get(index, 0)} for index, state in enumerate(corpus.states))
+    return replace(corpus, states=states, variables=(*corpus.variables, LEVEL_VARIABLE))
 
 
 class ComparedModule:

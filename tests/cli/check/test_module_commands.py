@@ -1,6 +1,6 @@
 """`kmc graph`, `kmc plan`, `kmc specs` and `kmc conform` take a TLA+ module where they take a spec.
 
-Pool.dot and PoolSymmetry.dot are what TLC with one worker wrote of the models of their names, with `-dump
+Pool.dot, PoolSymmetry.dot and Steps.dot are what TLC with one worker wrote of the models of their names, with `-dump
 dot,actionlabels`.
 """
 
@@ -111,9 +111,12 @@ def test_specs_names_the_definition_that_a_constant_operator_is(tmp_path: Path) 
 
 
 class TestConform:
-    @pytest.mark.parametrize(("model", "edges"), [("Pool", 72), ("PoolSymmetry", 36)])
-    def test_a_module_has_the_steps_that_tlc_dumped(self, model: str, edges: int) -> None:
-        found = kmc("conform", POOL, str(DATA / f"{model}.cfg"), str(DATA / f"{model}.dot"), "--json")
+    @pytest.mark.parametrize(
+        ("module", "model", "edges"), [("Pool", "Pool", 72), ("Pool", "PoolSymmetry", 36), ("Steps", "Steps", 6)]
+    )
+    def test_a_module_has_the_steps_that_tlc_dumped(self, module: str, model: str, edges: int) -> None:
+        files = (DATA / name for name in (f"{module}.tla", f"{model}.cfg", f"{model}.dot"))
+        found = kmc("conform", *map(str, files), "--json")
         (report,) = json.loads(found.stdout)["corpora"]
         assert (found.exit_code, report["conforms"], report["edges"], report["generated"]) == (0, True, edges, edges)
         assert (report["missing_actions"], report["extra_actions"]) == ([], [])
