@@ -112,3 +112,17 @@ def test_other_figures_of_a_search_are_refused_where_they_are_read(tmp_path: Pat
     with pytest.raises(SpecError, match=r'only TLCGet\("level"\)') as error:
         check_module(request)
     assert error.value.code == "KMC023"
+
+
+@pytest.mark.parametrize(
+    "next_state", [r"\E n \in 1..One : x' = n", "Set(One)", r"LET n == One IN \E m \in {n} : Set(m)"]
+)
+def test_the_level_in_what_tlc_evaluates_once_is_refused(tmp_path: Path, next_state: str) -> None:
+    request = _watched(tmp_path, "INVARIANT OnTime")
+    text = request.module.read_text(encoding="utf-8")
+    definitions = 'One == TLCGet("level")\nSet(n) == x\' = n\n'
+    text = text.replace("Next == x' = (x + 1) % 5", f"{definitions}Next == {next_state}")
+    request.module.write_text(text, encoding="utf-8")
+    with pytest.raises(SpecError, match="would be 1 here in every state") as error:
+        check_module(request)
+    assert error.value.code == "KMC024"

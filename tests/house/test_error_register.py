@@ -21,6 +21,7 @@ SEVERAL_FILES = {
     "KMC007": "a module in itself, by EXTENDS and by INSTANCE",
     "KMC010": "an instance that is not meant, and one that is missing before a '!'",
     "KMC012": "an operator with other parameters, as an argument and as what is substituted",
+    "KMC024": "ways that a formula is true that kmc does not count, and a level that TLC reads before it searches",
     "KMC103": "a file that is imported as a whole, by a star or by its name",
     "KMC118": "a name of Python, called or only named",
     "KMC166": "a declaration that lacks its meaning: a constant, an abstraction",

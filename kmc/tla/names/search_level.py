@@ -9,16 +9,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kmc.errors import Span
+from kmc.errors import Span, SpecError
 from kmc.tla.names.level_checks import settle_levels
-from kmc.tla.resolved.levels import STATE
+from kmc.tla.resolved.levels import CONSTANT, STATE, level_of
 from kmc.tla.resolved.model import Assumption, BehaviourParts, ReaderOfExpressions, ResolvedModel
 from kmc.tla.resolved.nodes import (
+    ApplyExpr,
+    Argument,
     BuiltinExpr,
+    DisjunctionExpr,
     Expression,
+    LetExpr,
     NumberExpr,
     OperatorDefinition,
     PrimeExpr,
+    QuantifiedExpr,
     TupleExpr,
     VariableExpr,
 )
@@ -30,17 +35,56 @@ _VIEW = "AllButLevel"
 
 def with_level(model: ResolvedModel) -> ResolvedModel:
     """Return the model with a variable for the level if something that a search evaluates reads it, else the model."""
+    initially = level_replaced(lambda place: NumberExpr(0, place=place))
+    assumptions = tuple(Assumption(one.name, initially.of(one.condition), one.place) for one in model.assumptions)
+    model = replace(model, assumptions=assumptions)
     behaviour = model.behaviour
     if behaviour is None or behaviour.next is None:
         return model
-    initially = level_replaced(lambda place: NumberExpr(0, place=place))
     behaviour = replace(behaviour, initial=initially.of(behaviour.initial))
-    assumptions = tuple(Assumption(one.name, initially.of(one.condition), one.place) for one in model.assumptions)
-    model = replace(model, behaviour=behaviour, assumptions=assumptions)
     index = len(model.variables)
     searched = level_replaced(lambda place: VariableExpr(LEVEL_VARIABLE, index, place=place))
     read = (behaviour.next, model.invariants, model.constraints, model.action_constraints, model.view or ())
-    return _with_variable(model, behaviour, searched) if searched.affects(read) else model
+    if not searched.affects(read):
+        return replace(model, behaviour=behaviour)
+    assert behaviour.next is not None
+    _refuse_in_choices(behaviour.next, searched)
+    return _with_variable(model, behaviour, searched)
+
+
+def _refuse_in_choices(next_state: Expression, searched: Rewriting) -> None:
+    """Raise SpecError KMC024 for the level in what TLC evaluates once, where it divides a relation into actions."""
+    waiting: list[Expression] = [next_state]
+    seen = set[Expression]()
+    while waiting:
+        node = waiting.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        evaluated, inner = _divided(node)
+        if all(level_of(part) == CONSTANT for part in evaluated):
+            waiting.extend(inner)
+            for part in filter(searched.affects, evaluated):
+                message = f"{LEVEL_VARIABLE} would be 1 here in every state: TLC evaluates this once, before the search"
+                help_line = "compare with it in a conjunct of the action, behind a choice from a set that is constant"
+                raise SpecError("KMC024", message, part.place, help_line)
+
+
+def _divided(node: Expression) -> tuple[tuple[Argument, ...], tuple[Expression, ...]]:
+    """Return the expressions that have to be constant for a relation to be divided, and its parts then."""
+    match node:
+        case DisjunctionExpr(items=items):
+            return (), items
+        case LetExpr(body=body):
+            return (), (body,)
+        case QuantifiedExpr(kind="\\E", ranges=ranges, body=body):
+            return tuple(bound.domain for bound in ranges), (body,)
+        case ApplyExpr(operator=OperatorDefinition(parameters=parameters, body=inner, recursive=False)):
+            if inner is None or any(one.arity for one in parameters):
+                return (), ()
+            return node.arguments, (inner,)
+        case _:
+            return (), ()
 
 
 def _with_variable(model: ResolvedModel, behaviour: BehaviourParts, searched: Rewriting) -> ResolvedModel:
