@@ -126,7 +126,7 @@ class BracketParser(ReferenceParser):
         """Read what begins with `[` where an expression begins."""
         start = self.take()
         first, second = self.peek(), self.peek(1)
-        if first.kind == "name" and second.kind == "symbol" and second.text in ("|->", ":"):
+        if first.kind in ("name", "keyword") and second.kind == "symbol" and second.text in ("|->", ":"):
             return self._record(second.text, start)
         items = self.separated(self.expression)
         if self.is_symbol("|->"):
@@ -155,7 +155,7 @@ class BracketParser(ReferenceParser):
 
     def _record(self, separator: str, start: ModuleToken) -> RecordSyntax | RecordSetSyntax:
         def field() -> tuple[NameSyntax, ExpressionSyntax]:
-            name = self.name("the name of a field")
+            name = self.field_name()
             self.expect(separator, "after the name of a field")
             return name, self.expression()
 
@@ -170,7 +170,7 @@ class BracketParser(ReferenceParser):
         path: list[NameSyntax | tuple[ExpressionSyntax, ...]] = []
         while self.is_symbol(".", "["):
             if self.take().text == ".":
-                path.append(self.name("the name of a field"))
+                path.append(self.field_name())
             else:
                 path.append(self.separated(self.expression))
                 self.expect("]")

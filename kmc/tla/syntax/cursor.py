@@ -101,6 +101,13 @@ class TokenCursor:
         self._at += 1
         return NameSyntax(token.text, place=self.place_of(token))
 
+    def field_name(self) -> NameSyntax:
+        """Pass over the name of a field, which may be a reserved word as in `message.NEW`; KMC001 for others."""
+        if self.peek().kind != "keyword":
+            return self.name("the name of a field")
+        token = self.take()
+        return NameSyntax(token.text, place=self.place_of(token))
+
     def separated(self, read: Callable[[], _T]) -> tuple[_T, ...]:
         """Read one or more parts with commas between them."""
         parts = [read()]

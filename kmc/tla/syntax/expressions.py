@@ -82,7 +82,7 @@ class ExpressionParser(BracketParser):
             arguments = self.separated(self.expression)
             self.expect("]", "after the argument of a function")
             return ApplicationSyntax(result, arguments, place=self.place_from(start))
-        if operator == "." and self.peek(1).kind == "name":
+        if operator == "." and self.peek(1).kind in ("name", "keyword"):
             self.take()
             name = self.take().text
             return FieldSyntax(result, name, place=self.place_from(start))
