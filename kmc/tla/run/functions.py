@@ -180,13 +180,25 @@ def _lazy(name: str, keys: AnySet, frame: Frame, bind: Binder, body: Code, is_pa
     return LazyFunction(name, keys, evaluate)
 
 
+def _lazy_constructor(compiler: NodeCompiler, node: FunctionConstructorExpr, scope: RunScope, name: str) -> Code:
+    r"""Compile `[y \in T |-> e]` as a lazy function: where it is `f[x]`, `e` may read other values of it, `f[x][y]`."""
+    domain = domain_code(compiler, node.ranges, scope)
+    inner, _, bind = binder(compiler, node.ranges, scope)
+    body = compiler.stored(node.body, inner)
+    is_pattern = len(node.ranges) == 1 and node.ranges[0].is_pattern
+    return lambda frame: _lazy(name, domain(frame), frame[:], bind, body, is_pattern)
+
+
 def _recursive(compiler: NodeCompiler, node: RecursiveFunctionExpr, scope: RunScope) -> Code:
     r"""Compile the function of `f[x \in S] == e`, in which `f` is the function itself."""
     domain = domain_code(compiler, node.ranges, scope)
     itself = scope.layout.fresh()
     scope = scope.binding({node.itself: Slot(itself, is_deferred=True)})
     inner, _, bind = binder(compiler, node.ranges, scope)
-    body = compiler.stored(node.body, inner)
+    if isinstance(node.body, FunctionConstructorExpr) and node.itself in compiler.analysis.facts(node.body.body).free:
+        body = _lazy_constructor(compiler, node.body, inner, node.itself.name)
+    else:
+        body = compiler.stored(node.body, inner)
     is_pattern = len(node.ranges) == 1 and node.ranges[0].is_pattern
     name = node.itself.name
 

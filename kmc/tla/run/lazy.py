@@ -21,15 +21,15 @@ class LazyFunction:
 
     __slots__ = ("_depth", "_evaluate", "_known", "domain", "name")
 
-    def __init__(self, name: str, domain: AnySet, evaluate: Callable[[Value], Value]) -> None:
+    def __init__(self, name: str, domain: AnySet, evaluate: Callable[[Value], Any]) -> None:
         self.name = name
         self.domain = domain
         self._evaluate = evaluate
-        self._known: dict[Value, Value] = {}
+        self._known: dict[Value, Any] = {}
         self._depth = 0
 
-    def result(self, argument: Any) -> Value:
-        """Return the result for an argument."""
+    def result(self, argument: Any) -> Any:
+        """Return the result for an argument, which may be lazy itself."""
         key = stored_value(argument)
         known = self._known.get(key)
         if known is not None:
@@ -47,7 +47,7 @@ class LazyFunction:
 
     def listed(self) -> Value:
         """Return the function with all its results."""
-        return function_of({argument: self.result(argument) for argument in ordered(listed(self.domain))})
+        return function_of({argument: stored_value(self.result(argument)) for argument in ordered(listed(self.domain))})
 
 
 def stored_value(value: Any) -> Value:
