@@ -24,6 +24,7 @@ from kmc.tla.resolved.nodes import (
     LetExpr,
     NameBinding,
     OperatorDefinition,
+    OperatorReferenceExpr,
     OwnVariableExpr,
     PrimeExpr,
     QuantifiedExpr,
@@ -259,9 +260,9 @@ def target(node: Argument, scope: RunScope) -> int | None:
     if isinstance(node, BoundExpr):
         meaning = scope.meanings.get(node.binding)
         return target(meaning.argument, meaning.scope.on(scope)) if isinstance(meaning, Substitute) else None
-    if isinstance(node, ApplyExpr) and isinstance(node.operator, OperatorDefinition) and not node.arguments:
-        home = home_of(node.operator, scope)
-        return target(node.operator.body, home) if node.operator.body is not None else None
+    inside = _meaning(node, scope)
+    if inside is not None:
+        return target(*inside)
     return variable(node, scope) if scope.mode.primed else None
 
 
@@ -272,10 +273,34 @@ def variable(node: Argument, scope: RunScope) -> int | None:
     if isinstance(node, BoundExpr):
         meaning = scope.meanings.get(node.binding)
         return variable(meaning.argument, meaning.scope.on(scope)) if isinstance(meaning, Substitute) else None
-    if isinstance(node, ApplyExpr) and isinstance(node.operator, OperatorDefinition) and not node.arguments:
-        home = home_of(node.operator, scope)
-        return variable(node.operator.body, home) if node.operator.body is not None else None
-    return None
+    inside = _meaning(node, scope)
+    return variable(*inside) if inside is not None else None
+
+
+def _meaning(node: Argument, scope: RunScope) -> tuple[Argument, RunScope] | None:
+    """Return the body of a definition without arguments of its own, and the scope of that body.
+
+    In an instance with parameters, `M(v) == INSTANCE N`, every definition has the parameters `v` of the instance, which
+    the definitions pass on to each other.
+    """
+    if not isinstance(node, ApplyExpr) or not isinstance(node.operator, OperatorDefinition):
+        return None
+    definition = node.operator
+    if definition.body is None or not all(map(_is_passed_on, definition.parameters, node.arguments)):
+        return None
+    given = {name: Substitute(part, scope) for name, part in zip(definition.parameters, node.arguments, strict=True)}
+    home = home_of(definition, scope)
+    return definition.body, home.binding(dict(given)) if given else home
+
+
+def _is_passed_on(parameter: NameBinding, argument: Argument) -> bool:
+    match argument:
+        case BoundExpr(binding=binding):
+            return binding is parameter
+        case OperatorReferenceExpr(operator=operator):
+            return operator is parameter
+        case _:
+            return False
 
 
 def _assignment(compiler: NodeCompiler, operator: str, index: int, right: Argument, scope: RunScope) -> Act:
