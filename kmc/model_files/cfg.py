@@ -116,7 +116,7 @@ def parse_cfg(text: str, path: str, for_module: bool = False) -> ModelFile:
     Raises ModelError at the offending token: KMC302 for an unknown token, KMC303 for an unknown word, KMC304 for
     sections that exclude, need or repeat each other, KMC305 for a constant given twice, KMC306 for a constant without
     `=` or value, KMC308 for a bad collection, KMC309 for a section without a name, KMC310 for a
-    name listed twice, KMC311 for anything but TRUE or FALSE where one of them is needed.
+    name listed twice (once counts for a module), KMC311 for anything but TRUE or FALSE where one of them is needed.
     """
     tokens = Tokens(text, path, for_module)
     draft = _Draft()
@@ -226,12 +226,13 @@ def _read_names(tokens: Tokens, keyword: Token, words: list[Word]) -> None:
     # TLC accepts a keyword without names, and a module's file may have all of them commented out.
     while not tokens.for_module or not _ends_section(tokens):
         word = _read_name(tokens, keyword)
-        for earlier in words:
-            if earlier.text == word.text:
-                message = f"'{word.text}' is listed twice under {keyword.text}"
-                note = f"first in line {earlier.span.line}"
-                raise ModelError("KMC310", message, word.span, "list it once", (note,))
-        words.append(word)
+        earlier = next((one for one in words if one.text == word.text), None)
+        if earlier is None:
+            words.append(word)
+        elif not tokens.for_module:  # TLC accepts it, and a translation of PlusCal writes PROPERTY Termination above
+            message = f"'{word.text}' is listed twice under {keyword.text}"
+            note = f"first in line {earlier.span.line}"
+            raise ModelError("KMC310", message, word.span, "list it once", (note,))
         if _ends_section(tokens):
             return
 

@@ -138,6 +138,13 @@ def test_a_constant_may_be_given_twice_with_one_value(tmp_path: Path) -> None:
     load_text(tmp_path, START + "CONSTANT N, F(_)\nG(a) == a", RUN + once + "N = { a ,1} F <- G")
 
 
+def test_a_name_that_is_listed_twice_counts_once(tmp_path: Path) -> None:
+    lines = "INVARIANTS Small Small INVARIANT Small PROPERTY Box CONSTRAINT Small Small PROPERTY Box"
+    model = load_text(tmp_path, START + "Small == x < 3\nBox == [][Next]_x", RUN + lines)
+    named = (*model.invariants, *model.properties, *model.constraints)
+    assert [definition.name for definition in named] == ["Small", "Box", "Small"]
+
+
 def test_properties_without_behaviours_are_a_mistake(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="KMC368"):
         load_text(tmp_path, START, "INVARIANT Init")
