@@ -35,7 +35,7 @@ from kmc.tla.resolved.nodes import (
 from kmc.tla.run.formulas import may_branch
 from kmc.tla.shapes.refusal import refusal
 from kmc.tla.shapes.shape import join
-from kmc.tla.translate.formula_parts import is_computed, variables_of
+from kmc.tla.translate.formula_parts import is_computed, names_variables, variables_of
 from kmc.tla.translate.iteration import choose, clauses_of
 from kmc.tla.translate.joined_branches import joined_values
 from kmc.tla.translate.lazy import is_total
@@ -109,6 +109,8 @@ class ActionWriter:
                 self._implication(node, scope, assigned, depth, rest)
             case FunctionApplicationExpr() if self._splits(node, scope):
                 self._ways(node, scope, assigned, depth, rest)
+            case UnchangedExpr() if self._are_all(assigned) and not names_variables(node.body, scope):
+                self._guard(node, scope, assigned, depth, rest)
             case UnchangedExpr():
                 self._unchanged(node.body, scope, assigned, depth, rest, node.place)
             case BoxActionExpr() if self._are_all(assigned):

@@ -24,6 +24,14 @@ def is_computed(t: Translation, name: Expression, function: FunctionConstructorE
     return are_listed and t.constant(function, home) is not None
 
 
+def names_variables(node: Expression, scope: TranslationScope) -> bool:
+    """Return whether an expression is a variable, or a tuple of such, through definitions."""
+    node, scope = head(node, scope)
+    if isinstance(node, TupleExpr):
+        return all(names_variables(item, scope) for item in node.items)
+    return isinstance(node, VariableExpr)
+
+
 def variables_of(t: Translation, node: Expression, scope: TranslationScope) -> list[int]:
     """Return the variables that UNCHANGED names."""
     node, scope = head(node, scope)

@@ -33,7 +33,7 @@ CONFIGURATION = "CONSTANTS Proc = {a, b}\nINIT Init\nNEXT Next\n"
             "[<<p",
             "a function with a tuple pattern beside another range",
         ),
-        ("Next == x' = 0 /\\ s' = s /\\ UNCHANGED (s \\union {1})", "s \\union", "UNCHANGED of anything but variables"),
+        ("Next == x' = 0 /\\ UNCHANGED (s \\union {1}) /\\ s' = s", "s \\union", "UNCHANGED of anything but variables"),
         ("Next == x' = 1 /\\ s' = s /\\ ENABLED (\\A y \\in s : x' = y)", "\\A y", "ENABLED of this formula"),
         ("Next == UNCHANGED s /\\ x' = Cardinality([s' -> s])", "[s' ->", "the set of functions"),
     ],
