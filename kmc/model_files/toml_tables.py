@@ -53,20 +53,27 @@ class KeySpans:
     _STRING = re.compile(r'"""(?:[^\\]|\\.)*?"{3,5}|\'\'\'.*?\'{3,5}|"(?:[^"\\]|\\.)*"|\'[^\']*\'', re.DOTALL)
     _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
     _PLAIN_VALUE = re.compile(r"[^,\]}#\n]+")
+    # What most members of lists are: a text of one line without escapes. Three quotes do not match.
+    _SHORT_TEXT = re.compile(r'"[^"\\\n]+"')
 
     def __init__(self, text: str, path: str) -> None:
         self._text = text
         self._path = path
         self._at = 0
         self._line_starts = [0, *(end.end() for end in re.finditer("\n", text))]
-        self._spans: dict[KeyPath, Span] = {}
+        self._ends: dict[KeyPath, tuple[int, int]] = {}
         self._walk()
 
     def of(self, path: KeyPath) -> Span:
         """The place of this key, or of the nearest table around it, or the start of the file."""
-        while path and path not in self._spans:
+        while path and path not in self._ends:
             path = path[:-1]
-        return self._spans.get(path, Span(self._path, 1))
+        if not path:
+            return Span(self._path, 1)
+        start, end = self._ends[path]
+        line = bisect_right(self._line_starts, start)
+        column = start - self._line_starts[line - 1] + 1
+        return Span(self._path, line, column, line, column + end - start)
 
     def _walk(self) -> None:
         table: KeyPath = ()
@@ -79,6 +86,9 @@ class KeySpans:
                 self._pair(table)
 
     def _next(self) -> str:
+        following = self._text[self._at : self._at + 1]
+        if following and following not in " \t\r\n#":
+            return following
         blank = self._BLANK.match(self._text, self._at)
         self._at = blank.end() if blank else self._at
         return self._text[self._at : self._at + 1]
@@ -87,15 +97,18 @@ class KeySpans:
         while self._next() == mark:
             self._at += 1
 
+    def _pass(self, mark: str) -> None:
+        """Go beyond one mark, if it is next."""
+        if self._next() == mark:
+            self._at += 1
+
     def _take(self, pattern: re.Pattern[str]) -> str | None:
         match = pattern.match(self._text, self._at)
         self._at = match.end() if match else self._at
         return match.group() if match else None
 
     def _mark(self, path: KeyPath, start: int) -> None:
-        line = bisect_right(self._line_starts, start)
-        column = start - self._line_starts[line - 1] + 1
-        self._spans.setdefault(path, Span(self._path, line, column, line, column + self._at - start))
+        self._ends.setdefault(path, (start, self._at))
 
     def _key(self, path: KeyPath) -> KeyPath:
         while self._next():
@@ -111,7 +124,7 @@ class KeySpans:
 
     def _pair(self, table: KeyPath) -> None:
         path = self._key(table)
-        self._at += 1 if self._next() == "=" else 0
+        self._pass("=")
         self._value(path)
 
     def _value(self, path: KeyPath) -> None:
@@ -122,7 +135,7 @@ class KeySpans:
                 self._at += 1
                 while self._next() not in ("}", ""):
                     self._pair(path)
-                    self._at += 1 if self._next() == "," else 0
+                    self._pass(",")
                 self._at += 1
             case '"' | "'":
                 self._take(self._STRING)
@@ -133,10 +146,15 @@ class KeySpans:
         self._at += 1
         index = 0
         while self._next() not in ("]", ""):
-            start = self._at
-            self._value((*path, index))
-            self._mark((*path, index), start)
-            self._at += 1 if self._next() == "," else 0
+            short = self._SHORT_TEXT.match(self._text, self._at)
+            if short is not None:
+                self._ends.setdefault((*path, index), short.span())
+                self._at = short.end()
+            else:
+                start = self._at
+                self._value((*path, index))
+                self._mark((*path, index), start)
+            self._pass(",")
             index += 1
         self._at += 1
 
@@ -241,12 +259,14 @@ class TomlTable:
         if not isinstance(value, list):
             raise self.wrong("a list of names", '["Name"]', key)
         words: list[Word] = []
+        known: set[str] = set()
         for index, name in enumerate(value):
             if not isinstance(name, str) or not is_name(name):
                 raise self.wrong("names", '["Name"]', key, index)
-            if any(name == word.text for word in words):
+            if name in known:
                 message = f"'{name}' is listed twice in '{key}' of {self.shown}"
                 raise self.mistake("KMC310", message, "list it once", key, index)
+            known.add(name)
             words.append(Word(name, self.spans.of((*self.path, key, index))))
         return tuple(words)
 

@@ -15,6 +15,7 @@ from kmc.model_files.cfg import parse_cfg
 from kmc.model_files.manifest import RESULTS, Manifest, parse_manifest, read_manifest
 from kmc.model_files.model_file import ModelFile, Word, render_cfg
 from kmc.model_files.raw_values import ModelValue, Raw, RawFunction, RawOperator, RawRecord, RawSequence, RawSet
+from kmc.model_files.toml_tables import KeySpans
 
 DATA = Path(__file__).parents[1] / "data" / "cfg"
 LAYOUT = DATA / "layout.toml"
@@ -35,6 +36,12 @@ def texts(words: tuple[Word, ...]) -> list[str]:
 
 def set_of(*members: str) -> RawSet:
     return RawSet(tuple(ModelValue(member) for member in members))
+
+
+def text_of(text: str, span: Span) -> str:
+    """What stands at a place in a text."""
+    assert span.end_column is not None
+    return text.split("\n")[span.line - 1][span.column - 1 : span.end_column - 1]
 
 
 def text_at(span: Span) -> str:
@@ -181,6 +188,28 @@ class TestSpans:
         view = layout.models["small"].view
         assert view is not None
         assert text_at(view.span) == "view"
+
+    @pytest.mark.parametrize(
+        "members",
+        [
+            '"A","B","C"',
+            '"A" , "B" , "C"',
+            "'A' , 'B'\n  , 'C' ,\n",
+            '\n"A", # "X",\n# "Y",\n"B" # ,\n,"""C""",',
+            "\"A\"\t,'''B''' ,\"\\u0043\"",
+        ],
+    )
+    def test_spaces_and_comments_move_no_member(self, members: str) -> None:
+        text = f'[models.a]\ndescription = "d" # "e"\ninvariants = [{members}]\ndeadlock = true'
+        words = parse_manifest(text, "models.toml").models["a"].invariants
+        assert texts(words) == ["A", "B", "C"]
+        for word in words:
+            assert text_of(text, word.span).strip("\"'").replace("\\u0043", "C") == word.text
+
+    def test_a_quote_within_a_text_ends_no_member(self) -> None:
+        text = r'a = ["\"", "x\"y", "\\", "", """""", "z"]'
+        spans = KeySpans(text, "models.toml")
+        assert [text_of(text, spans.of(("a", index))) for index in (1, 2, 5)] == [r'"x\"y"', r'"\\"', '"z"']
 
     def test_windows_line_ends_move_no_span(self) -> None:
         text = '[models.a]\r\ndescription = "d"\r\ninvariants = [\r\n"B"]\r\n'
