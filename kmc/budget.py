@@ -1,8 +1,9 @@
-"""The budget of the work before a search: until when it may go on, and how much memory the process may have meanwhile.
+"""The budget of work that may not end: until when it may go on, and how much memory the process may have meanwhile.
 
-Loading, translating and compiling happen in layers that know no limits of a check. So the budget belongs to the context
-that runs them, and they call `require_budget` wherever their work may grow: between parts and passes, and within loops
-whose length depends on a model. Invariant: what `require_budget` raises ends the whole work, and no part of it is kept.
+Loading, translating, compiling and evaluating happen in layers that know no limits of a check. So the budget belongs to
+the context that runs them, and they call `require_budget` wherever their work may grow: between parts and passes, and
+within loops whose length depends on a model. Invariant: what `require_budget` raises ends the whole work, and no part
+of it is kept.
 """
 
 from __future__ import annotations
@@ -23,16 +24,16 @@ _LOOK_SECONDS = 0.02
 _Item = TypeVar("_Item")
 
 
-class BudgetSpent(Exception):
-    """The work before a search may not go on."""
+class BudgetSpent(BaseException):
+    """The work may not go on. No error of a spec or a module: what reports those lets it pass, as it does Ctrl-C."""
 
 
 class TimeSpent(BudgetSpent):
-    """The time for the work before a search has run out."""
+    """The time for the work has run out."""
 
 
 class MemorySpent(BudgetSpent):
-    """The process has reached the memory that it may have before a search."""
+    """The process has reached the memory that it may have."""
 
 
 @dataclass(slots=True)

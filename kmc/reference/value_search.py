@@ -34,7 +34,7 @@ Failed: TypeAlias = tuple[int, str]
 _CLOCK_EVERY = 128
 
 
-class _OutOfResources(Exception):
+class OutOfResources(Exception):
     """The end of the enumeration of states by a limit."""
 
 
@@ -160,7 +160,7 @@ class ValueSearch(ABC):
     def _explore(self) -> None:
         try:
             level, expanded = self._first_level(), range(0)
-        except _OutOfResources:
+        except OutOfResources:
             return
         depth_limit = self._depth_limit
         while self._end(level, expanded) is None:
@@ -174,7 +174,7 @@ class ValueSearch(ABC):
                     return
                 try:
                     self._expand(index, storing)
-                except _OutOfResources:
+                except OutOfResources:
                     return
                 self._expanded += 1
             expanded, level = level, self._next_level()
@@ -215,9 +215,9 @@ class ValueSearch(ABC):
         return self._stopped is not None
 
     def _poll(self) -> None:
-        """Raise _OutOfResources if a limit ends the search now, while states are enumerated."""
+        """Raise OutOfResources if a limit ends the search now, while states are enumerated."""
         if self._out_of_resources():
-            raise _OutOfResources
+            raise OutOfResources
 
     def _first_level(self) -> range:
         for number, state in enumerate(self._beginnings(), start=1):
@@ -235,19 +235,20 @@ class ValueSearch(ABC):
         source = self.graph.states[index]
         fired: dict[str, int] = {}
         steps, errors = self._steps(source)
-        for number, (title, successor) in enumerate(steps, start=1):
-            if number % _CLOCK_EVERY == 0 and self._out_of_resources():
-                self._coverage.credit(fired)
-                raise _OutOfResources
-            self._generated += 1
-            fired[title] = fired.get(title, 0) + 1
-            try:
-                in_model = self._in_model(successor, source)
-                self._take(index, successor, in_model=in_model, storing=storing)
-                self._check_step(index, source, successor)
-            except KmcError as error:
-                errors.append(error)
-        self._coverage.credit(fired)
+        try:
+            for number, (title, successor) in enumerate(steps, start=1):
+                if number % _CLOCK_EVERY == 0 and self._out_of_resources():
+                    raise OutOfResources
+                self._generated += 1
+                fired[title] = fired.get(title, 0) + 1
+                try:
+                    in_model = self._in_model(successor, source)
+                    self._take(index, successor, in_model=in_model, storing=storing)
+                    self._check_step(index, source, successor)
+                except KmcError as error:
+                    errors.append(error)
+        finally:
+            self._coverage.credit(fired)
         for failure in errors:
             verdict = Verdict.ASSERTION if isinstance(failure, AssertionFailure) else Verdict.ERROR
             self._findings.add(Finding(verdict, None, 0, None, source, index, failure))

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from support.specs.small import model_of
 
-from kmc.budget import MemorySpent, TimeSpent, polled, require_budget, within_budget
+from kmc.budget import BudgetSpent, MemorySpent, TimeSpent, polled, require_budget, within_budget
 from kmc.checking.modules.check_module import ModuleRequest, check_module, load_module
 from kmc.checking.modules.native_search import NativeModuleSearch, NativeOptions
 from kmc.checking.request import Engine
@@ -152,3 +152,29 @@ def test_the_budget_ends_the_making_of_initial_states(tmp_path: Path, monkeypatc
     monkeypatch.setattr(initial_records, "_compiled_records", lambda *_: None)
     with within_budget(0.0), pytest.raises(TimeSpent):
         initial_records.initial_records(model, compiled, few=1)
+
+
+LONG = r"""---- MODULE Long ----
+EXTENDS Naturals, FiniteSets
+VARIABLE x
+Init == x = 0
+Slow == x' \in {n \in 0..1 : \E S \in SUBSET (1..40) : Cardinality(S) = 50}
+Quick == x' = 1
+Sets == x = 0 \/ Cardinality({S \in SUBSET (1..40) : Cardinality(S) = 20}) > 3
+Functions == x = 0 \/ [f \in [1..9 -> 1..9] |-> f[1]] # <<>>
+====
+"""
+
+
+@pytest.mark.parametrize(("next_state", "invariant"), [("Slow", "Sets"), ("Quick", "Sets"), ("Quick", "Functions")])
+def test_limits_end_the_evaluation_of_one_expression(tmp_path: Path, next_state: str, invariant: str) -> None:
+    path = tmp_path / "Long.tla"
+    path.write_text(LONG, encoding="utf-8")
+    path.with_suffix(".cfg").write_text(f"INIT Init\nNEXT {next_state}\nINVARIANT {invariant}\n", encoding="utf-8")
+    result = check_module(ModuleRequest(path, limits=Limits(seconds=0.5))).result
+    assert (result.bound, result.violation, result.counters.seconds < 10) == (Bound.TIME, None, True)
+    assert sum(result.generated_by_action.values()) == result.counters.generated - result.initial
+
+
+def test_what_reports_errors_of_a_module_lets_the_end_of_a_budget_pass() -> None:
+    assert not issubclass(BudgetSpent, Exception)

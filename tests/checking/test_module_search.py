@@ -104,7 +104,7 @@ class GraphProgram(ModuleProgram):
         assert state is not None
         return truth(state[0] in self.graph.initial)
 
-    def alias(self, state: State, successor: State) -> Value | None:
+    def alias(self, state: State, successor: State, level: int) -> Value | None:
         return None
 
 

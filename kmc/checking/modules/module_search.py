@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
+from kmc.budget import BudgetSpent, MemorySpent, within_budget
 from kmc.checking.modules.checked_module import CheckedModule
 from kmc.checking.modules.module_replay import check_module_violation, errors_at
 from kmc.checking.modules.module_states import ModuleStates
@@ -16,8 +18,8 @@ from kmc.process import cpu_seconds, peak_memory_bytes
 from kmc.reference.search_end import reported_verdict
 from kmc.reference.temporal.vacuity import Dropping
 from kmc.reference.temporal.verdicts import TemporalOutcome, assumed_fairness, bound_of, is_refuted, lasso_seconds
-from kmc.reference.value_search import Failed, ValueSearch
-from kmc.result import Counters, Limits, PropertyVerdict, Result, Verdict, Violation, without_claims
+from kmc.reference.value_search import Failed, OutOfResources, ValueSearch
+from kmc.result import Bound, Counters, Limits, PropertyVerdict, Result, Verdict, Violation, without_claims
 from kmc.tla.run.program import State
 
 ENGINE = "python"
@@ -71,6 +73,29 @@ class ModuleSearch(ValueSearch):
     @property
     def _invariants_count(self) -> int:
         return len(self._module.of_states)
+
+    def _first_level(self) -> range:
+        with self._within_limits():
+            return super()._first_level()
+
+    def _expand(self, index: int, storing: bool) -> None:
+        if self._limits.seconds is None and self._limits.memory_bytes is None:
+            super()._expand(index, storing)
+        else:
+            with self._within_limits():
+                super()._expand(index, storing)
+
+    @contextmanager
+    def _within_limits(self) -> Iterator[None]:
+        """Meanwhile the evaluation of one long expression ends at the limits on time and memory, too."""
+        seconds = self._limits.seconds
+        left = None if seconds is None else seconds - (time.monotonic() - self._began)
+        try:
+            with within_budget(left, self._limits.memory_bytes):
+                yield
+        except BudgetSpent as spent:
+            self._stopped = Bound.MEMORY if isinstance(spent, MemorySpent) else Bound.TIME
+            raise OutOfResources from None
 
     def _level_made(self, level: range) -> None:
         return
