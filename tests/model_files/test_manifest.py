@@ -39,7 +39,7 @@ def set_of(*members: str) -> RawSet:
 
 
 def text_of(text: str, span: Span) -> str:
-    """What stands at a place in a text."""
+    """Return the part of a text that a span covers."""
     assert span.end_column is not None
     return text.split("\n")[span.line - 1][span.column - 1 : span.end_column - 1]
 

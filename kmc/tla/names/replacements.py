@@ -142,7 +142,7 @@ class Replacements:
     def mark_recursive(self) -> None:
         """Mark the replaced definitions that refer to themselves, as of `Next <- Mine` where Mine applies Next.
 
-        TLC calls these again and again, too: the name stands for its replacement in all definitions.
+        TLC calls these again and again, too: it replaces the name in every definition.
         """
         for definition in self.definitions():
             definition.recursive = _refers_to_itself(definition)

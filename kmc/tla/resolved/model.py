@@ -78,5 +78,5 @@ class ResolvedModel:
 
     @property
     def has_level(self) -> bool:
-        """Whether the last variable is the level of a state, which `TLCGet("level")` reads."""
+        """True if the last variable is the level of a state, which `TLCGet("level")` reads."""
         return self.in_every_action is not None

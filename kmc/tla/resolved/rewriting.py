@@ -1,6 +1,6 @@
 """Rewriting of resolved expressions: some built-in operators replaced, through the definitions that are applied.
 
-What holds nothing to replace stays the same object, so nodes and definitions keep their identity.
+A node or a definition with nothing to replace stays the same object, so that it keeps its identity.
 """
 
 from __future__ import annotations
