@@ -21,7 +21,7 @@ from kmc.views.page.page import page
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
 
-_WAIT_MS_MAX = 10_000
+_WAIT_MS_MAX = 30_000
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
