@@ -24,7 +24,6 @@ from kmc.tla.resolved.nodes import (
     LetExpr,
     NameBinding,
     OperatorDefinition,
-    OperatorReferenceExpr,
     OwnVariableExpr,
     PrimeExpr,
     QuantifiedExpr,
@@ -35,7 +34,7 @@ from kmc.tla.resolved.nodes import (
 from kmc.tla.run import applications
 from kmc.tla.run.assignments import assign, assign_member, keep
 from kmc.tla.run.compiling import NodeCompiler
-from kmc.tla.run.formulas import Given, home_of, resolved_operator
+from kmc.tla.run.formulas import Given, home_of, is_unchanged, resolved_operator
 from kmc.tla.run.frames import (
     FIRST_SLOT,
     NEXT,
@@ -286,21 +285,11 @@ def _meaning(node: Argument, scope: RunScope) -> tuple[Argument, RunScope] | Non
     if not isinstance(node, ApplyExpr) or not isinstance(node.operator, OperatorDefinition):
         return None
     definition = node.operator
-    if definition.body is None or not all(map(_is_passed_on, definition.parameters, node.arguments)):
+    if definition.body is None or not all(map(is_unchanged, node.arguments, definition.parameters)):
         return None
     given = {name: Substitute(part, scope) for name, part in zip(definition.parameters, node.arguments, strict=True)}
     home = home_of(definition, scope)
     return definition.body, home.binding(dict(given)) if given else home
-
-
-def _is_passed_on(parameter: NameBinding, argument: Argument) -> bool:
-    match argument:
-        case BoundExpr(binding=binding):
-            return binding is parameter
-        case OperatorReferenceExpr(operator=operator):
-            return operator is parameter
-        case _:
-            return False
 
 
 def _assignment(compiler: NodeCompiler, operator: str, index: int, right: Argument, scope: RunScope) -> Act:

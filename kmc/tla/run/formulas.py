@@ -81,7 +81,7 @@ def home_of(definition: OperatorDefinition, scope: RunScope) -> RunScope:
 
 
 def is_unchanged(argument: Argument, parameter: NameBinding) -> bool:
-    """Return whether the argument of a recursive call is the parameter itself."""
+    """Return whether an argument in the body of a definition is the parameter of that definition itself."""
     match argument:
         case BoundExpr(binding=binding):
             return binding is parameter

@@ -18,7 +18,7 @@ from kmc.engine.layout.frontier import signed
 from kmc.engine.loops.compiled_loops import NativeLoop
 from kmc.engine.loops.fingerprint_table_64 import best_rank, contains, insert, lower_rank, ranked_slot
 from kmc.engine.loops.fingerprint_table_128 import insert_wide
-from kmc.engine.native.intrinsics import load
+from kmc.engine.native.intrinsics import inlined, load
 from kmc.engine.native.memory import Memory
 from kmc.engine.native.threads import WorkerPool
 from kmc.engine.native.words import Address, Fingerprint, Slot
@@ -67,24 +67,26 @@ def rank_all(table: Address, slots: int, words: int, count: int) -> int:
     return new
 
 
-@NativeLoop
-def lowered(table: Address, slots: int, words: int, count: int) -> int:
+@inlined
+def lowered_ranks(table: Address, slots: int, words: int, count: int, alone: int) -> int:
     """Lower the rank of the fingerprint 7 to each of the words; the answers as digits of base 3."""
     answers = 0
     for index in range(count):
-        slot = ranked_slot(table, slots, Fingerprint(7), 0)
-        answers = 3 * answers + lower_rank(table, Slot(-1 - slot if slot < 0 else slot), load(words, index), 0)
+        slot = ranked_slot(table, slots, Fingerprint(7), alone)
+        answers = 3 * answers + lower_rank(table, Slot(-1 - slot if slot < 0 else slot), load(words, index), alone)
     return answers
+
+
+@NativeLoop
+def lowered(table: Address, slots: int, words: int, count: int) -> int:
+    """`lowered_ranks` where other threads may write to the table."""
+    return lowered_ranks(table, slots, words, count, 0)
 
 
 @NativeLoop
 def lowered_alone(table: Address, slots: int, words: int, count: int) -> int:
-    """`lowered` where no other thread writes to the table."""
-    answers = 0
-    for index in range(count):
-        slot = ranked_slot(table, slots, Fingerprint(7), 1)
-        answers = 3 * answers + lower_rank(table, Slot(-1 - slot if slot < 0 else slot), load(words, index), 1)
-    return answers
+    """`lowered_ranks` where no other thread writes to the table."""
+    return lowered_ranks(table, slots, words, count, 1)
 
 
 @NativeLoop
