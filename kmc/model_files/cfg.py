@@ -8,7 +8,8 @@ reads it as one more name of the list. Whether the spec declares these names is 
 
 A constant of a Python spec may also be a sequence, a record or a function, and `X <- Y` gives it the value of a
 definition of the spec. The file of a TLA+ module may replace definitions (`X <- Y`, `X <- [M] Y`, `X = [M] value`), and
-have ALIAS and POSTCONDITION; a Python spec has nothing that these could mean.
+have ALIAS and POSTCONDITION(S); a Python spec has nothing that these could mean. It may have `_PERIODIC` and
+`_RL_REWARD`, which TLC reads in simulations only: their names must be defined, and mean nothing here.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from __future__ import annotations
 import difflib
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
-from typing import Literal, TypeAlias, assert_never
+from typing import Literal, TypeAlias
 
 from kmc.errors import ModelError, did_you_mean
 from kmc.model_files.model_file import (
@@ -52,7 +53,9 @@ Section: TypeAlias = Literal[
     "check_deadlock",
     "verify_abstractions",
     "alias",
-    "postcondition",
+    "postconditions",
+    "periodic",
+    "rl_reward",
 ]
 
 _SECTIONS: dict[str, Section] = {
@@ -76,10 +79,24 @@ _SECTIONS: dict[str, Section] = {
     "CHECK_DEADLOCK": "check_deadlock",
     "VERIFY_ABSTRACTIONS": "verify_abstractions",
 }
-_MODULE_SECTIONS: dict[str, Section] = {**_SECTIONS, "ALIAS": "alias", "POSTCONDITION": "postcondition"}
-_ONCE = frozenset(
-    ("specification", "init", "next", "view", "check_deadlock", "verify_abstractions", "alias", "postcondition")
+_MODULE_SECTIONS: dict[str, Section] = {
+    **_SECTIONS,
+    "ALIAS": "alias",
+    "POSTCONDITION": "postconditions",
+    "POSTCONDITIONS": "postconditions",
+    "_PERIODIC": "periodic",
+    "_RL_REWARD": "rl_reward",
+}
+_LISTS: tuple[Section, ...] = (
+    "invariants",
+    "properties",
+    "constraints",
+    "action_constraints",
+    "symmetry",
+    "abstractions",
+    "postconditions",
 )
+_SEVERAL_TIMES = frozenset(("constants", *_LISTS))
 
 
 @dataclass(slots=True)
@@ -140,7 +157,8 @@ def parse_cfg(text: str, path: str, for_module: bool = False) -> ModelFile:
         verify_abstractions=draft.verify_abstractions,
         substitutions=tuple(draft.substitutions),
         alias=draft.one("alias"),
-        postcondition=draft.one("postcondition"),
+        postconditions=draft.many("postconditions"),
+        only_simulated=(*draft.many("periodic"), *draft.many("rl_reward")),
     )
     mistake = behaviour_mistake(model)
     if mistake is not None:
@@ -155,7 +173,7 @@ def _read_section(tokens: Tokens, draft: _Draft) -> None:
         raise _unknown_word(keyword)
     section = sections[keyword.text]
     first = draft.keywords.setdefault(section, keyword)
-    if section in _ONCE and first is not keyword:
+    if section not in _SEVERAL_TIMES and first is not keyword:
         note = f"first in line {first.span.line}"
         raise ModelError("KMC304", f"{keyword.text} is given twice", keyword.span, "keep one of the two", (note,))
     match section:
@@ -165,12 +183,11 @@ def _read_section(tokens: Tokens, draft: _Draft) -> None:
             draft.check_deadlock = _read_truth_value(tokens, keyword)
         case "verify_abstractions":
             draft.verify_abstractions = _read_truth_value(tokens, keyword)
-        case "specification" | "init" | "next" | "view" | "alias" | "postcondition":
+        case "specification" | "init" | "next" | "view" | "alias" | "periodic" | "rl_reward":
             draft.words[section] = [_read_name(tokens, keyword)]
-        case "invariants" | "properties" | "constraints" | "action_constraints" | "symmetry" | "abstractions":
-            _read_names(tokens, keyword, draft.words.setdefault(section, []))
         case _:
-            assert_never(section)
+            assert section in _LISTS, section
+            _read_names(tokens, keyword, draft.words.setdefault(section, []))
 
 
 def _sections(tokens: Tokens) -> dict[str, Section]:
@@ -274,7 +291,7 @@ def _read_constants(tokens: Tokens, keyword: Token, draft: _Draft) -> None:
 
 def _read_assignment(tokens: Tokens) -> Assignment | Substitution:
     name = tokens.take()
-    if name.kind != "name" or name.text in ("TRUE", "FALSE"):
+    if name.kind not in ("name", "operator") or name.text in ("TRUE", "FALSE"):
         message = f"{name.shown()} stands where the name of a constant is needed"
         raise ModelError("KMC306", message, name.span, "write NAME = VALUE for each constant")
     if tokens.take_mark("<-") is not None:
@@ -294,7 +311,7 @@ def _read_substitution(tokens: Tokens, name: Token) -> Assignment | Substitution
         return Assignment(name.text, read_definition(tokens, name.text), name.span)
     module = _read_module(tokens)
     target = tokens.take()
-    if target.kind != "name" or not is_name(target.text):
+    if target.kind != "operator" and (target.kind != "name" or not is_name(target.text)):
         message = f"{target.shown()} stands where the definition that replaces '{name.text}' is needed"
         raise ModelError("KMC306", message, target.span, f"write {name.text} <- Definition")
     return Substitution(name.text, Word(target.text, target.span), name.span, module)

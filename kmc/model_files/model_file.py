@@ -38,7 +38,7 @@ KEYWORDS = (
 )
 """The keywords of a `.cfg` file, reserved: no constant, model value ... has such a name. ABSTRACTION is not TLC's."""
 
-KEYWORDS_NOT_SUPPORTED = ("ALIAS", "POSTCONDITION", "TYPE_CONSTRAINT")
+KEYWORDS_NOT_SUPPORTED = ("ALIAS", "POSTCONDITION", "POSTCONDITIONS", "TYPE_CONSTRAINT")
 """TLC's keywords that kmc does not have; reserved too, so that a file with such a section is never misread."""
 
 RESERVED = frozenset((*KEYWORDS, *KEYWORDS_NOT_SUPPORTED, "TRUE", "FALSE"))
@@ -88,7 +88,8 @@ class ModelFile:
     `description`, `max_depth`, `never_fires`, `claims` and `expect` come from a manifest only.
     `never_fires` names the actions that fire in no reachable state; `claims` are the numbers of the claims that the
     model is evidence for (`kmc.frontend.shown_claims`); `expect` has the keys of `kmc check --json`, and `origin`, the
-    source of the figures. `substitutions`, `alias` and `postcondition` come from the `.cfg` file of a TLA+ module only.
+    source of the figures. `substitutions`, `alias`, `postconditions` and `only_simulated` (the
+    names of `_PERIODIC` and `_RL_REWARD`) come from the `.cfg` file of a TLA+ module only.
     """
 
     name: str
@@ -114,7 +115,8 @@ class ModelFile:
     expect: Mapping[str, object] | None = field(default=None, hash=False)
     substitutions: tuple[Substitution, ...] = ()
     alias: Word | None = None
-    postcondition: Word | None = None
+    postconditions: tuple[Word, ...] = ()
+    only_simulated: tuple[Word, ...] = ()
 
     def with_overrides(self, assignments: Iterable[Assignment]) -> ModelFile:
         """The same model with these constants replaced in place, or added at the end.

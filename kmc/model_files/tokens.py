@@ -17,16 +17,28 @@ _TOKEN_WITHOUT_MARKS = (
     rf"|(?P<name>{NAME_PATTERN})"
 )
 _TOKEN = re.compile(rf"{_TOKEN_WITHOUT_MARKS}|(?P<mark><-|<<|>>|\|->|:>|@@|[{{}},=()\[\]])")
-_MODULE_TOKEN = re.compile(rf"{_TOKEN_WITHOUT_MARKS}|(?P<mark><-|[{{}},=\[\]])")
+_SYMBOL = r"(?:\\[A-Za-z]+|[-+*/^|&%$?~#.:!<>=]+)"
+_OPERATOR = rf"(?P<operator>{_SYMBOL}(?=\s*<-)|{_SYMBOL})"
+_REPLACED = re.compile(r"\s*<-")
+_MODULE_TOKEN = re.compile(rf"{_TOKEN_WITHOUT_MARKS}|(?P<mark><-|[{{}},=\[\]])|{_OPERATOR}")
 _COMMENT_EDGE = re.compile(r"\(\*|\*\)")
 
-TokenKind: TypeAlias = Literal["name", "number", "string", "mark", "end"]
-_TOKEN_KINDS: dict[str, TokenKind] = {"name": "name", "number": "number", "string": "string", "mark": "mark"}
+TokenKind: TypeAlias = Literal["name", "number", "string", "mark", "operator", "end"]
+_TOKEN_KINDS: dict[str, TokenKind] = {
+    "name": "name",
+    "number": "number",
+    "string": "string",
+    "mark": "mark",
+    "operator": "operator",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One token: a mark is one of `{ } , = <- [ ] << >> ( ) |-> :> @@`; "end" is the empty token behind the last."""
+    """One token: a mark is one of `{ } , = <- [ ] << >> ( ) |-> :> @@`; "end" is the empty token behind the last.
+
+    An "operator" is a symbol such as `++` that a module's file replaces.
+    """
 
     kind: TokenKind
     text: str
@@ -69,6 +81,7 @@ class Tokens:
 
     def _scan(self) -> Iterator[Token]:
         at = end = 0
+        last = ""
         while at < len(self._text):
             match = self._pattern.match(self._text, at)
             if match is None:
@@ -78,6 +91,10 @@ class Tokens:
             if match.lastgroup == "comment":
                 at = self._comment_end(start)
             elif kind is not None:
+                # A symbol is a name only where an operator is replaced, or replaces: `++ <- Plus`, `Plus <- +`.
+                if kind == "operator" and last != "<-" and _REPLACED.match(self._text, at) is None:
+                    self._refuse_character(start)
+                last = match.group()
                 yield Token(kind, match.group(), self._span(start, at))
                 end = at
         yield Token("end", "", self._span(end, end))

@@ -103,7 +103,7 @@ def _plain_value(token: Token) -> Raw:
             return _string(token)
         case "name":
             return token.text == "TRUE" if token.text in ("TRUE", "FALSE") else ModelValue(token.text)
-        case "mark" | "end":
+        case "mark" | "operator" | "end":
             raise AssertionError(f"no value starts with {token.shown()}")
         case _:
             assert_never(token.kind)

@@ -133,7 +133,7 @@ def check_loaded_module(
     )
     outcome = replace(judge(asked, result), example=example)
     if result.violation is None and result.verdict is not Verdict.INTERRUPTED:
-        outcome = with_differences(outcome, tuple(_false_postcondition(module, result)))
+        outcome = with_differences(outcome, tuple(_false_postconditions(module, result)))
     return outcome
 
 
@@ -223,16 +223,15 @@ def _without_behaviour(module: CheckedModule) -> Result:
     )
 
 
-def _false_postcondition(module: CheckedModule, result: Result) -> Iterator[str]:
-    """Yield that the POSTCONDITION is not TRUE, or cannot be evaluated, after a search that found no violation."""
-    postcondition = module.program.model.postcondition
-    if postcondition is None or postcondition.body is None:
-        return
-    try:
-        if module.program.evaluate(with_figures(postcondition.body, result), None) is not TRUE:
-            yield f"the postcondition {postcondition.name} is FALSE"
-    except KmcError as error:
-        yield f"the postcondition {postcondition.name} cannot be evaluated: {error.message}"
+def _false_postconditions(module: CheckedModule, result: Result) -> Iterator[str]:
+    """Yield that a POSTCONDITION is not TRUE, or cannot be evaluated, after a search that found no violation."""
+    for postcondition in module.program.model.postconditions:
+        assert postcondition.body is not None
+        try:
+            if module.program.evaluate(with_figures(postcondition.body, result), None) is not TRUE:
+                yield f"the postcondition {postcondition.name} is FALSE"
+        except KmcError as error:
+            yield f"the postcondition {postcondition.name} cannot be evaluated: {error.message}"
 
 
 def configuration_text(request: ModuleRequest, module: CheckedModule) -> str:

@@ -59,15 +59,11 @@ def _checked(model: ResolvedModel) -> Iterator[tuple[str, OperatorDefinition]]:
         "PROPERTY": model.properties,
         "CONSTRAINT": model.constraints,
         "ACTION_CONSTRAINT": model.action_constraints,
+        "POSTCONDITION": model.postconditions,
     }
     for word, definitions in several.items():
         yield from ((word, definition) for definition in definitions)
-    single = {
-        "SYMMETRY": model.symmetry,
-        "VIEW": model.view,
-        "ALIAS": model.alias,
-        "POSTCONDITION": model.postcondition,
-    }
+    single = {"SYMMETRY": model.symmetry, "VIEW": model.view, "ALIAS": model.alias}
     yield from ((word, definition) for word, definition in single.items() if definition is not None)
 
 

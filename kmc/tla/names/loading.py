@@ -94,6 +94,7 @@ class _Loader:
         for assumption in resolver.assumptions:
             check_assumption(assumption)
         symmetry = file.symmetry[0] if file.symmetry else None
+        self._definitions(file.only_simulated, "the file", TEMPORAL)
         return ResolvedModel(
             module=self._library.root.name,
             path=str(self._library.files[0]),
@@ -109,7 +110,7 @@ class _Loader:
             symmetry=self._optional(symmetry, "SYMMETRY", CONSTANT),
             view=self._optional(file.view, "VIEW", STATE),
             alias=self._optional(file.alias, "ALIAS", ACTION),
-            postcondition=self._optional(file.postcondition, "POSTCONDITION", ACTION),
+            postconditions=self._definitions(file.postconditions, "POSTCONDITION", ACTION),
             check_deadlock=file.check_deadlock is not False,
             definitions=self._all_definitions(),
             files=tuple(self._library.files),

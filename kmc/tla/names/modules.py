@@ -169,7 +169,10 @@ class ModuleResolver(ExpressionResolver):
                 case TheoremSyntax(name=name, statement=statement):
                     self._statement(name, statement, unit.place, scope)
         for entity in scope.names.values():
-            if isinstance(entity, DefinitionEntity) and entity.is_recursive and entity.syntax is None:
+            # An instance may have an operator of the scope around it that is defined further down.
+            if not isinstance(entity, DefinitionEntity) or entity.scope is not scope:
+                continue
+            if entity.is_recursive and entity.syntax is None:
                 message = f"'{entity.name}' is declared RECURSIVE and not defined"
                 raise SpecError("KMC017", message, entity.place, "define it in the same module or LET")
 

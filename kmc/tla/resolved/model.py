@@ -64,7 +64,7 @@ class ResolvedModel:
     symmetry: OperatorDefinition | None = None
     view: OperatorDefinition | None = None
     alias: OperatorDefinition | None = None
-    postcondition: OperatorDefinition | None = None
+    postconditions: tuple[OperatorDefinition, ...] = ()
     check_deadlock: bool = True
     in_every_action: Expression | None = None
     """The conjunct by which every action sets the level of its successor, where `has_level`."""

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Literal
 
+from kmc.tla.syntax.cursor import names_field
 from kmc.tla.syntax.references import ReferenceParser, simple_name
 from kmc.tla.syntax.tokens import ModuleToken
 from kmc.tla.syntax.tree import (
@@ -126,7 +127,7 @@ class BracketParser(ReferenceParser):
         """Read what begins with `[` where an expression begins."""
         start = self.take()
         first, second = self.peek(), self.peek(1)
-        if first.kind in ("name", "keyword") and second.kind == "symbol" and second.text in ("|->", ":"):
+        if names_field(first) and second.kind == "symbol" and second.text in ("|->", ":"):
             return self._record(second.text, start)
         items = self.separated(self.expression)
         if self.is_symbol("|->"):

@@ -103,7 +103,7 @@ class TokenCursor:
 
     def field_name(self) -> NameSyntax:
         """Pass over the name of a field, which may be a reserved word as in `message.NEW`; KMC001 for others."""
-        if self.peek().kind != "keyword":
+        if not names_field(self.peek()):
             return self.name("the name of a field")
         token = self.take()
         return NameSyntax(token.text, place=self.place_of(token))
@@ -151,3 +151,8 @@ class TokenCursor:
             message = f"this expression is nested more than {NESTING_MAX} levels deep"
             help_line = "define parts of it by names, or write a long chain as an aligned list of /\\ or \\/"
             raise SpecError("KMC003", message, self.place_of(self._tokens[self._at]), help_line)
+
+
+def names_field(token: ModuleToken) -> bool:
+    """Return whether a token can be the name of a field: a name, or a reserved word, `WF_` and `SF_` too."""
+    return token.kind in ("name", "keyword") or (token.kind == "symbol" and token.text in ("WF_", "SF_"))

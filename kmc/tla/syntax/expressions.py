@@ -12,6 +12,7 @@ from typing import Literal
 
 from kmc.errors import SpecError
 from kmc.tla.syntax.brackets import BracketParser
+from kmc.tla.syntax.cursor import names_field
 from kmc.tla.syntax.operators import INFIX, POSTFIX, PREFIX, PREFIX_WORDS, Precedence
 from kmc.tla.syntax.tokens import ModuleToken
 from kmc.tla.syntax.tree import (
@@ -82,7 +83,7 @@ class ExpressionParser(BracketParser):
             arguments = self.separated(self.expression)
             self.expect("]", "after the argument of a function")
             return ApplicationSyntax(result, arguments, place=self.place_from(start))
-        if operator == "." and self.peek(1).kind in ("name", "keyword"):
+        if operator == "." and names_field(self.peek(1)):
             self.take()
             name = self.take().text
             return FieldSyntax(result, name, place=self.place_from(start))
@@ -192,6 +193,8 @@ class ExpressionParser(BracketParser):
                 return PreviousSyntax(place=self.place_of(token))
             case operator if operator in INFIX and self.peek(1).text == "(":
                 return self._infix_before_operands()
+            case operator if operator in (*POSTFIX, "-.") and self.peek(1).text == "(":
+                return self._operator_before_operand()
             case _:
                 raise self.mistake("an expression")
 
@@ -207,6 +210,14 @@ class ExpressionParser(BracketParser):
         if start.text == "\\X":
             return ProductSyntax((left, right), place=place)
         return InfixSyntax(start.text, left, right, self.place_of(start), place=place)
+
+    def _operator_before_operand(self) -> ExpressionSyntax:
+        """Read `^+(a)`, which is `a^+`, and `-.(a)`, which is `-a`."""
+        start = self.take()
+        operand = self.parenthesized()
+        if start.text in POSTFIX:
+            return PostfixSyntax(start.text, operand, place=self.place_from(start))
+        return PrefixSyntax(start.text, operand, place=self.place_from(start))
 
     def _prefix_operation(self, operator: str) -> PrefixSyntax:
         start = self.take()

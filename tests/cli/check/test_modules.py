@@ -158,10 +158,12 @@ def test_a_postcondition_reads_the_figures_of_the_search(tmp_path: Path) -> None
     for figure, status in (
         ('TLCGet("stats").diameter = 9 /\\ TLCSet(1, TLCGet("queue"))', 0),
         ('TLCGet("distinct") > 28', 10),
-    ):
+    ):  # Enough, which the file names too, is TRUE
         module = (DATA / "Pool.tla").read_text().replace("Enough ==", f"Figure == {figure}\nEnough ==")
         (tmp_path / "Pool.tla").write_text(module)
-        (tmp_path / "Pool.cfg").write_text(model.replace("POSTCONDITION Enough", "POSTCONDITION Figure"))
+        (tmp_path / "Pool.cfg").write_text(
+            model.replace("POSTCONDITION Enough", "_RL_REWARD Figure\nPOSTCONDITIONS Enough Figure")
+        )
         found = check_json(str(tmp_path / "Pool.tla"))
         assert (found["exit_status"], found["distinct"]) == (status, 28)
     assert found["differences"] == ["the postcondition Figure is FALSE"]

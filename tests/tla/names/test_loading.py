@@ -39,12 +39,13 @@ def applied(node: Expression | None) -> OperatorDefinition:
 def test_a_module_and_its_file_are_one_model(tmp_path: Path) -> None:
     body = COUNTER + "CONSTANT N\nSmall == x < N\nStep == [][x' > x]_x\nBound == x < 9\nForward == x' > x"
     cfg = RUN + "CONSTANT N = 3\nINVARIANT Small\nPROPERTY Step\nCONSTRAINT Bound\nACTION_CONSTRAINT Forward\n"
-    model = load_text(tmp_path, body, cfg + "VIEW Bound ALIAS Small POSTCONDITION Bound CHECK_DEADLOCK FALSE")
+    model = load_text(tmp_path, body, cfg + "VIEW Bound ALIAS Small POSTCONDITIONS Bound Small CHECK_DEADLOCK FALSE")
     assert (model.module, model.variables, model.check_deadlock) == ("M", ("x",), False)
     assert [constant.name for constant in model.constants] == ["N"]
     named = (*model.invariants, *model.properties, *model.constraints, *model.action_constraints)
     assert [definition.name for definition in named] == ["Small", "Step", "Bound", "Forward"]
-    assert [one.name for one in (model.view, model.alias, model.postcondition) if one] == ["Bound", "Small", "Bound"]
+    assert [one.name for one in (model.view, model.alias) if one] == ["Bound", "Small"]
+    assert [one.name for one in model.postconditions] == ["Bound", "Small"]
     assert model.behaviour is not None
     assert resolved_shape(model.behaviour.initial) == "[Init]"
     assert resolved_shape(model.behaviour.next) == "Next"

@@ -32,6 +32,7 @@ from kmc.tla.syntax.modules import parse_expression_text
         ("1..2", "Infix(.. 1 2)"),
         ("+(a, b)", "Infix(+ a b)"),
         ("<(a, b) /\\ \\in(a, S)", "Infix(/\\ Infix(< a b) Infix(\\in a S))"),
+        ("^+(a) = -.(b)", "Infix(= Postfix(^+ a) Prefix(-. b))"),
         ("\\X(S, T)", "Product([S T])"),
         ("-(a) + b", "Infix(+ Prefix(-. a) b)"),
         ("S \\cup T \\union U", "Infix(\\union Infix(\\union S T) U)"),
