@@ -104,6 +104,8 @@ def widened(assumed: AssumedRange, left: AssumedRangeLeft) -> AssumedRange:
     """Return the range to assume after a value left another one: at the end where it left, at least twice as wide."""
     if left.members:
         return assumed.with_more_members()
+    if left.depth:
+        return assumed.with_more_levels()
     if left.value is not None:
         return assumed.with_room_for(left.value)
     return assumed.lowered() if left.below else assumed.raised()
@@ -116,6 +118,11 @@ def restart_line(assumed: AssumedRange, wider: AssumedRange, left: AssumedRangeL
         return (
             f"{place}a set has more than {assumed.members} members, for which its list has room; the search starts "
             f"again with {wider.members}."
+        )
+    if left.depth:
+        return (
+            f"{place}this recursion has more than {assumed.depth} levels, which are compiled; the search starts again "
+            f"with {wider.depth}."
         )
     value = "an int" if left.value is None else f"the int {left.value}"
     side = "below" if left.below else "above"

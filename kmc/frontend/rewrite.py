@@ -14,9 +14,11 @@ from typing import Any
 
 from kmc.lang.guards import Disabled, number, truth, truths
 from kmc.lang.maps import map_literal
+from kmc.lang.numbers import power
 from kmc.lang.once import once
+from kmc.lang.recursion import RESULT, calls_itself, result_of
 from kmc.lang.seqs import in_order, in_parts, seq_literal
-from kmc.lang.tree import yields
+from kmc.lang.tree import own_nodes, yields
 from kmc.lang.types import as_type
 
 INJECTED: dict[str, Any] = {
@@ -31,6 +33,8 @@ INJECTED: dict[str, Any] = {
     "__kmc_parts__": in_parts,
     "__kmc_type__": as_type,
     "__kmc_once__": once,
+    "__kmc_power__": power,
+    RESULT: result_of,
 }
 """Names that rewritten code uses; the loader puts them into each module of the spec."""
 
@@ -49,7 +53,7 @@ def _call(name: str, argument: ast.expr, at: ast.expr) -> ast.Call:
 _QUANTIFIERS = frozenset(["any", "all", "count"])
 _SUMS = frozenset(["sum", "product"])
 _BOOLS = frozenset(["any", "all", "isinstance"])
-_NUMBERS = frozenset(["len", "sum", "count", "product"])
+_NUMBERS = frozenset(["len", "sum", "count", "product", "__kmc_power__"])
 
 
 def _calls(node: ast.expr, names: frozenset[str]) -> bool:
@@ -143,8 +147,11 @@ class _Rewriter(ast.NodeTransformer):
         node.operand = _condition(node.operand) if isinstance(node.op, ast.Not) else _operand(node.operand)
         return node
 
-    def visit_BinOp(self, node: ast.BinOp) -> ast.BinOp:
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         self.generic_visit(node)
+        if isinstance(node.op, ast.Pow):
+            function = ast.copy_location(ast.Name("__kmc_power__", ast.Load()), node)
+            return ast.copy_location(ast.Call(function, [_operand(node.left), _operand(node.right)], []), node)
         if isinstance(node.op, ast.Add | ast.Sub | ast.Mult | ast.FloorDiv | ast.Mod):
             node.left, node.right = _operand(node.left), _operand(node.right)
         return node
@@ -210,6 +217,9 @@ class _Rewriter(ast.NodeTransformer):
             if argument.annotation is not None:
                 _typed(argument, f"parameter '{argument.arg}' of {node.name}")
         is_generator = yields(node)
+        if node.returns is not None and not self._functions_around and calls_itself(node):
+            node.returns = _as_type(node.returns, f"the result of {node.name}")
+            _check_results(node.body, node.name)
         self._functions_around += 1
         self.generic_visit(node)
         self._functions_around -= 1
@@ -236,11 +246,23 @@ def _taken_apart(target: ast.Tuple | ast.List, name: str = "__kmc_item__") -> tu
 
 def _typed(annotated: ast.AnnAssign | ast.arg, what: str) -> None:
     """Read an annotation as a type where it is written, so that a mistake is reported there."""
-    annotation = annotated.annotation
-    if annotation is not None:
-        read = _call("__kmc_type__", annotation, annotation)
-        read.args.append(ast.copy_location(ast.Constant(what), annotation))
-        annotated.annotation = read
+    if annotated.annotation is not None:
+        annotated.annotation = _as_type(annotated.annotation, what)
+
+
+def _as_type(annotation: ast.expr, what: str) -> ast.expr:
+    read = _call("__kmc_type__", annotation, annotation)
+    read.args.append(ast.copy_location(ast.Constant(what), annotation))
+    return read
+
+
+def _check_results(body: list[ast.stmt], function: str) -> None:
+    """Have each `return` of a function give a value of the declared type."""
+    for node in own_nodes(body):
+        if isinstance(node, ast.Return):
+            value = node.value or ast.copy_location(ast.Constant(None), node)
+            name, itself = (ast.copy_location(ast.Name(text, ast.Load()), value) for text in (RESULT, function))
+            node.value = ast.copy_location(ast.Call(name, [itself, value], []), value)
 
 
 def _only_chooses(body: list[ast.stmt]) -> bool:

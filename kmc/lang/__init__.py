@@ -6,6 +6,7 @@ finite and immutable, compared and hashed by value, and means the same in every 
 
 from kmc.lang import tla as _tla  # noqa: F401  # it registers how errors show values
 from kmc.lang.annotations import Bool, Int, Map, MessageBag, MessageSet, Opt, Pair, PartialMap, Seq, Set
+from kmc.lang.choosing import the
 from kmc.lang.constants import IdentSet, Operator, constant, spawned
 from kmc.lang.enums import Enum
 from kmc.lang.guards import count, equals_any, product, require, ways
@@ -43,5 +44,6 @@ __all__ = [
     "sequences",
     "spawned",
     "subsets",
+    "the",
     "ways",
 ]

@@ -175,6 +175,9 @@ def product(numbers: Iterable[int]) -> int:
 def fold(function: Callable[[_K, _T], _K], first: _K, elements: Iterable[_T]) -> _K:
     """The last of the values `first`, `function(first, e1)`, ...: of a sequence or range, element by element."""
 
+def the(values: Iterable[_T]) -> _T:
+    """The only element of a collection; an error if there is none, or if two differ."""
+
 def subsets(elements: Iterable[_T]) -> Collection[frozenset[_T]]:
     """All subsets of a set, smallest first."""
 
@@ -225,6 +228,7 @@ __all__ = [
     "sequences",
     "spawned",
     "subsets",
+    "the",
     "ways",
 ]
 

@@ -6,7 +6,7 @@ neither a verdict nor a count. It is the same for all integers of a process: the
 moves from one variable to another without a conversion.
 
 The same holds for the number of members of a set that is stored as a list, whose elements have too many possible values
-for a mask.
+for a mask, and for the number of levels of a helper that calls itself.
 """
 
 from __future__ import annotations
@@ -28,18 +28,22 @@ _BITS_OF_ROOM = 2
 _FIRST_MEMBERS = 4
 _WIDEST_MEMBERS = 32
 
+_FIRST_DEPTH = 4
+
 
 @dataclass(frozen=True, slots=True)
 class AssumedRange:
     """The integers from `low`, which is 0 or negative, to `high`, which is positive, both included.
 
     Its ends are powers of 16, so the range at which a search ends does not depend on the order of its restarts. A set
-    that is stored as a list has at most `members` members, a power of 2.
+    that is stored as a list has at most `members` members, and a helper that calls itself at most `depth` levels: both
+    are powers of 2.
     """
 
     low: int
     high: int
     members: int = _FIRST_MEMBERS
+    depth: int = _FIRST_DEPTH
 
     def with_room_for(self, value: int) -> AssumedRange:
         """Return the least wider range that has room beyond `value`."""
@@ -59,24 +63,31 @@ class AssumedRange:
         """Return the same integers, with twice as many members of a set."""
         return replace(self, members=2 * self.members)
 
+    def with_more_levels(self) -> AssumedRange:
+        """Return the same integers, with twice as many levels of a helper that calls itself."""
+        return replace(self, depth=2 * self.depth)
+
     @property
     def integers(self) -> str:
         """The range of the integers."""
         return f"{self.low}..{self.high}"
 
     def __str__(self) -> str:
+        if self.depth != _FIRST_DEPTH:
+            return f"{self.integers}, {self.members}, {self.depth}"
         return self.integers if self.members == _FIRST_MEMBERS else f"{self.integers}, {self.members}"
 
     @classmethod
     def parsed(cls, text: str) -> AssumedRange | None:
         """Return the range that was written as a text; None for any other text."""
-        integers, comma, members = text.partition(", ")
+        integers, *counts = text.split(", ")
         try:
             low, high = map(int, integers.split(".."))
-            count = int(members) if comma else _FIRST_MEMBERS
+            members, depth, *more = [*map(int, counts), *(_FIRST_MEMBERS, _FIRST_DEPTH)[len(counts) :]]
         except ValueError:
             return None
-        return cls(low, high, count) if -INT_MAX <= low <= 0 < high <= INT_MAX and count > 0 else None
+        is_range = -INT_MAX <= low <= 0 < high <= INT_MAX and members > 0 and depth > 0 and not more
+        return cls(low, high, members, depth) if is_range else None
 
 
 def _power_beyond(size: int) -> int:
@@ -96,7 +107,8 @@ NARROWEST = AssumedRange(0, (1 << _BITS_ADDED) - 1)
 
 
 class AssumedRangeLeft(Exception):
-    """The end of a search in which an integer left the range, below or above, or a set got too many members.
+    """The end of a search in which an integer left the range, below or above, or a set got too many members, or a
+    helper that calls itself too many levels.
 
     `value` is the integer, or `check` the number of the check that failed; `place` is a file of the spec with a line.
     """
@@ -106,6 +118,7 @@ class AssumedRangeLeft(Exception):
         *,
         below: bool = False,
         members: bool = False,
+        depth: bool = False,
         value: int | None = None,
         check: int | None = None,
         place: str = "",
@@ -113,6 +126,7 @@ class AssumedRangeLeft(Exception):
         super().__init__(below, members, value)
         self.below = below
         self.members = members
+        self.depth = depth
         self.value = value
         self.check = check
         self.place = place

@@ -1,6 +1,6 @@
 """The meaning of each function of the language for the interpreter.
 
-A few differ from Python's functions of the same name: `set` makes an immutable set, and `min` and `max` accept numbers
+A few differ from Python's functions of the same name: `set` makes an immutable set, and `min` and `max` compare numbers
 only. The names and arguments are in the table `kmc.lang.words`.
 """
 
@@ -10,6 +10,7 @@ import builtins
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from kmc.lang.choosing import the
 from kmc.lang.guards import count, equals_any, product, require, ways
 from kmc.lang.numbers import greatest, least
 from kmc.lang.pairs import pair, pairs
@@ -38,6 +39,7 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "require": require,
     "sequences": sequences,
     "subsets": subsets,
+    "the": the,
     "ways": ways,
 }
 """The functions of the language by their names."""

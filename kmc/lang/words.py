@@ -79,17 +79,17 @@ _BUILTINS = (
     LanguageWord(
         "max",
         WordKind.BUILTIN,
-        "write max(a, b) or max((... for ... in ...), default=0)",
+        "write max(a, b), max((... for ... in ...), default=0) or max(s, key=lambda x: ...)",
         r"CHOOSE x \in S : \A y \in S : x >= y",
-        Arity(1, MANY, ("default",)),
+        Arity(1, MANY, ("default", "key")),
         runs_once=True,
     ),
     LanguageWord(
         "min",
         WordKind.BUILTIN,
-        "write min(a, b) or min((... for ... in ...), default=0)",
+        "write min(a, b), min((... for ... in ...), default=0) or min(s, key=lambda x: ...)",
         r"CHOOSE x \in S : \A y \in S : x <= y",
-        Arity(1, MANY, ("default",)),
+        Arity(1, MANY, ("default", "key")),
         runs_once=True,
     ),
     LanguageWord("range", WordKind.BUILTIN, "write range(end) or range(first, end)", "first..(end - 1)", Arity(1, 3)),
@@ -149,6 +149,9 @@ _FUNCTIONS = (
     ),
     LanguageWord(
         "permutations", WordKind.FUNCTION, "write permutations(s)", "Permutations(S)", Arity(1, 1), runs_once=True
+    ),
+    LanguageWord(
+        "the", WordKind.FUNCTION, "write the(x for x in s if ...)", r"CHOOSE x \in S : P", Arity(1, 1), runs_once=True
     ),
     LanguageWord("equals_any", WordKind.FUNCTION, "write equals_any(a, b)", "a = b", Arity(2, 2)),
     LanguageWord("pair", WordKind.FUNCTION, "write pair(a, b)", "{a, b}", Arity(2, 2)),

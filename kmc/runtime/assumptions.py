@@ -1,4 +1,6 @@
-"""The specs whose compiled code assumes something: the range of integers, or the number of members of listed sets."""
+"""The specs whose compiled code assumes something: the range of integers, the number of members of listed sets, or the
+levels of helpers that call themselves.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +8,20 @@ from kmc.errors import SpecError
 from kmc.frontend.loader import Spec
 from kmc.frontend.unbounded_integers import has_type, has_unbounded_integers
 from kmc.lang.assumed_range import WIDEST
+from kmc.lang.recursion import result_type
 from kmc.lang.types import SetType, Type
 from kmc.runtime.state_layout import is_listed
 
 
 def has_assumptions(spec: Spec) -> bool:
     """Return whether compiled code may leave what it assumes, so that a search starts again with more."""
-    return has_unbounded_integers(spec) or has_listed_sets(spec)
+    return has_unbounded_integers(spec) or has_listed_sets(spec) or has_recursion(spec)
+
+
+def has_recursion(spec: Spec) -> bool:
+    """Return whether a spec, or one that it refines, has a helper that calls itself."""
+    declared = (value for names in spec.modules.values() for value in names.values())
+    return any(result_type(value) is not None for value in declared) or any(map(has_recursion, spec.refined.values()))
 
 
 def has_listed_sets(spec: Spec) -> bool:

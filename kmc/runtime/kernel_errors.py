@@ -16,7 +16,8 @@ ERROR_BASE = 16
 
 
 class RangeEnd(Enum):
-    """An end of the range that compiled code assumes: of integers without declared bounds, or of the members of a set.
+    """An end of the range that compiled code assumes: of integers without declared bounds, of the members of a set, or
+    of the levels of a recursion.
 
     The number of a check that a value is within this end has the value as a bit besides.
     """
@@ -24,6 +25,7 @@ class RangeEnd(Enum):
     BELOW = 1 << 40
     ABOVE = 1 << 41
     MEMBERS = 1 << 42
+    DEPTH = 1 << 43
 
 
 def assumed_ends(declared: IntType) -> tuple[RangeEnd | None, RangeEnd | None]:
@@ -44,5 +46,5 @@ def error_number(answer: int) -> int:
 def require_assumed(number: int) -> None:
     """Raise AssumedRangeLeft if the number of an error is that of a check of the assumed range."""
     if number > _CHECKS:
-        below, members = (bool(number & end.value) for end in (RangeEnd.BELOW, RangeEnd.MEMBERS))
-        raise AssumedRangeLeft(below=below, members=members, check=number & _CHECKS)
+        below, members, depth = (bool(number & end.value) for end in (RangeEnd.BELOW, RangeEnd.MEMBERS, RangeEnd.DEPTH))
+        raise AssumedRangeLeft(below=below, members=members, depth=depth, check=number & _CHECKS)

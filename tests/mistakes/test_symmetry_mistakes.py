@@ -50,7 +50,6 @@ USES = {
     "a hash": "    yield st.set(n=hash(a))",
     "the least": "    yield st.set(who=min(Server))",
     "the greatest of a set": "    yield st.set(who=max(st.some))",
-    "the greatest by a key": "    yield st.set(who=max(Server, key=lambda s: st.held[s]))",
     "a sorted list": "    yield st.set(seq=sorted(Server))",
     "a list": "    yield st.set(seq=[s for s in Server])",
     "all members": "    yield st.set(who=Server.members[0])",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from kmc.compiler.ir import build as x
-from kmc.compiler.ir.nodes import Const, Expr
+from kmc.compiler.ir.nodes import Const, Expr, Let, Var
 from kmc.compiler.lowering.context import Lowering
 from kmc.compiler.values.code import Origin
 from kmc.compiler.values.value import Num, Value
@@ -45,6 +45,25 @@ def divided(low: Lowering, left: Num, right: Num, node: ast.BinOp, *, remainder:
     if left.low >= 0 and right.low > 0:
         most = min(most, left.high)
     return Num(x.sub(a, x.binary("mul", result, b)), least, most)
+
+
+def power(low: Lowering, base: Num, exponent: Num, node: Origin) -> Num:
+    """`base ** exponent`; a check that it has a value: the exponent is not negative, nor are both 0."""
+    a, n = low.code.keep(base.code), low.code.keep(exponent.code)
+    defined = x.either(x.binary("slt", x.ZERO, n), x.both(x.eq(n, x.ZERO), x.negate(x.eq(a, x.ZERO))))
+    low.code.check(defined, node)
+    most = max(0, exponent.high)
+    if max(abs(base.low), abs(base.high)) <= 1:
+        # -1, 0 and 1 are their own cubes, so the power depends on whether the exponent is 0, and whether it is even.
+        square = x.binary("mul", a, a)
+        other = x.select(x.eq(x.binary("and", n, x.ONE), x.ZERO), square, a)
+        return Num(x.select(x.eq(n, x.ZERO), x.ONE, other), min(0, base.low), 1)
+    result = low.code.fresh("power")
+    low.code.emit(Let(result, x.ONE))
+    low.code.count_up(x.ZERO, n, lambda _: low.code.emit(Let(result, x.binary("mul", Var(result), a))))
+    bits = max(base.low, base.high, -base.low, -base.high).bit_length()
+    high = NUMBER_MAX * 2 if (bits - 1) * most > NUMBER_MAX.bit_length() else max(abs(base.low), abs(base.high)) ** most
+    return Num(Var(result), -high if base.low < 0 else 0, max(1, high))
 
 
 def _absolute(code: Expr) -> Expr:

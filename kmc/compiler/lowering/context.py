@@ -13,14 +13,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
-from kmc.compiler.ir.nodes import Expr
+from kmc.compiler.ir.build import ZERO
+from kmc.compiler.ir.nodes import Expr, Var
 from kmc.compiler.values.code import Code, Draft, Origin
-from kmc.compiler.values.packing import Words, unwrap
+from kmc.compiler.values.packing import Words, keep_words, lift, unwrap
 from kmc.compiler.values.scope import Scope, is_spec_function, lookup, scope_of, syntax
 from kmc.compiler.values.value import Bool, Num, SeqLiteral, Several, Sym, Value
+from kmc.lang.assumed_range import assumed_range
+from kmc.lang.recursion import result_type
 from kmc.lang.tree import body_of
 from kmc.lang.types import Type
-from kmc.runtime.state_layout import RowLayout
+from kmc.runtime.kernel_errors import RangeEnd
+from kmc.runtime.state_layout import RowLayout, layout_of
 
 Body: TypeAlias = Callable[[Value], object]
 """The action applied to each element of a collection."""
@@ -29,6 +33,11 @@ Setter: TypeAlias = Callable[[Value], None]
 """Emits, in one branch, the code that gives a merged value its value there."""
 
 Yield = Callable[["Lowering", Value, Origin], None]
+
+LEVELS_MAX = 32
+"""The greatest number of levels of a recursion that are written one into the other."""
+RECURSIVE_CALLS_MAX = 1_000
+"""The greatest number of calls at all levels of one recursion: where a helper calls itself twice, they double."""
 
 UNROLL = 4
 """Loops over a constant domain of at most so many elements are unrolled."""
@@ -85,6 +94,11 @@ class Lowering:
     calls: list[Call] = field(default_factory=list)
     times: int = 1
     copies: int = 1
+    levels: dict[ast.FunctionDef, int] = field(default_factory=dict)
+    """The levels at work of each helper that calls itself."""
+    recursive_calls: int = 0
+    looking: bool = False
+    """Is the code that is being emitted discarded?"""
 
     def evaluate(self, node: ast.expr, scope: Scope) -> Value:
         """The value of an expression."""
@@ -149,8 +163,15 @@ class Lowering:
         return self.operations.entry(self, owner, key, node)
 
     def capture_only(self, body: Callable[[], object]) -> None:
-        """Run `body` to see which cases it meets, and discard the code that it emits."""
-        self.code.capture(body)
+        """Run `body` to see which cases it meets, and discard the code that it emits.
+
+        What a recursion gives is known by its declared type, so its levels are not looked through.
+        """
+        outer, self.looking = self.looking, True
+        try:
+            self.code.capture(body)
+        finally:
+            self.looking = outer
 
     def repeated(self, times: int, body: Callable[[], object]) -> None:
         """Emit the code of `body`, which runs up to `times` times as often as the code around it."""
@@ -186,16 +207,49 @@ class Lowering:
         """Inline a function whose parameters have these values; `scope` is the one it was defined in."""
         inner = scope.child()
         inner.locals.update({name: self.kept(value) for name, value in arguments.items()})
+        declared = result_type(function)
         with self.code.reading(inner.path):
             if isinstance(node, ast.Lambda):
                 return self.evaluate(node.body, inner)
-            if len(self.calls) > 60:
-                self.code.refuse(node, "recursion")
-            call = Call(self.code.fresh("call"))
-            self.calls.append(call)
-            body = self.code.capture(lambda: self.run(body_of(node), inner))
-            self.calls.pop()
-            return self._returned(call, body, node)
+            if declared is not None:
+                return self._level(node, inner, declared)
+            return self._inlined(node, inner)
+
+    def _level(self, node: ast.FunctionDef, inner: Scope, declared: Type) -> Value:
+        """Inline one level of a helper that calls itself; a check that there is no level beyond those assumed."""
+        if self.looking:
+            return lift(declared, tuple(Var(self.code.fresh("level")) for _ in range(layout_of(declared).words)))
+        depth, most = self.levels.get(node, 0), assumed_range().depth
+        self.recursive_calls = self.recursive_calls + 1 if self.levels else 0
+        if most > LEVELS_MAX or self.recursive_calls > RECURSIVE_CALLS_MAX:
+            what = (
+                f"of more than {LEVELS_MAX}"
+                if most > LEVELS_MAX
+                else f"that calls itself several times in each of {most}"
+            )
+            advice = "run it with --engine python, or go through a sequence or a range with fold"
+            self.code.refuse(node, f"a recursion {what} levels", advice)
+        if depth >= most:
+            self.code.check(ZERO, node, RangeEnd.DEPTH)
+            return lift(declared, (ZERO,) * layout_of(declared).words)
+        self.levels[node] = depth + 1
+        try:
+            value = self._inlined(node, inner)
+        finally:
+            self.levels[node] = depth
+            if not depth:
+                del self.levels[node]
+        return lift(declared, keep_words(self.code, self.words_as(value, declared, node)))
+
+    def _inlined(self, node: ast.FunctionDef, inner: Scope) -> Value:
+        """The value of a function whose parameters are in a scope."""
+        if len(self.calls) > 60:
+            self.code.refuse(node, "so many calls one in another")
+        call = Call(self.code.fresh("call"))
+        self.calls.append(call)
+        body = self.code.capture(lambda: self.run(body_of(node), inner))
+        self.calls.pop()
+        return self._returned(call, body, node)
 
     def _returned(self, call: Call, body: Draft, node: Origin) -> Value:
         if not call.returns:

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from kmc.budget import require_budget
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Const, Expr, Let, Stmt, Var
-from kmc.compiler.lowering.arithmetic import divided, in_range
+from kmc.compiler.lowering.arithmetic import divided, in_range, power
 from kmc.compiler.lowering.calls import call
 from kmc.compiler.lowering.composite_sets import share_words, with_masks
 from kmc.compiler.lowering.context import Lowering
-from kmc.compiler.lowering.iteration import check_elements, is_collection, materialize
+from kmc.compiler.lowering.iteration import as_set, check_elements, is_collection, materialize
 from kmc.compiler.lowering.map_literals import as_list
 from kmc.compiler.lowering.map_operations import subscript
 from kmc.compiler.lowering.membership import may_be, member, same, subset
@@ -78,6 +78,10 @@ def evaluate(low: Lowering, node: ast.expr, scope: Scope) -> Value:
             return Comprehension(node, scope.child())
         case ast.SetComp():
             comprehension = Comprehension(node, scope.child())
+            # Evaluated twice at each level, a recursion would double with its depth.
+            collected = as_set(low, comprehension) if low.levels else None
+            if collected is not None:
+                return collected
             check_elements(low, comprehension)
             return comprehension
         case ast.DictComp():
@@ -272,6 +276,8 @@ def _arithmetic(low: Lowering, node: ast.BinOp, left: Num, right: Num) -> Num:
             return Num(x.binary("udiv", a, b), left.low // right.high, left.high // right.low)
         case ast.Mod() if left.low >= 0 and right.low > 0:
             return Num(x.binary("urem", a, b), 0, min(left.high, right.high - 1))
+        case ast.Pow():
+            return power(low, left, right, node)
         case ast.FloorDiv() | ast.Mod():
             return divided(low, left, right, node, remainder=isinstance(node.op, ast.Mod))
     low.code.refuse(node, "this operator on numbers")

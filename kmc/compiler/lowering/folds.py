@@ -6,21 +6,19 @@ bounds grow, several values together, a record, a network or a state.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable
 from functools import partial
 from typing import TypeAlias
 
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Const, Expr
+from kmc.compiler.lowering.applied import applied
 from kmc.compiler.lowering.context import Lowering
 from kmc.compiler.lowering.iteration import range_length
 from kmc.compiler.lowering.map_literals import as_map, map_kind
 from kmc.compiler.values.code import Origin
 from kmc.compiler.values.packing import array_head, element, unwrap
-from kmc.compiler.values.scope import is_spec_function, scope_of, syntax
-from kmc.compiler.values.value import Closure, MapLiteral, Num, Numbers, Packed, Python, SeqLiteral, Stored, Value
-from kmc.lang.tree import yields
+from kmc.compiler.values.value import MapLiteral, Num, Numbers, Packed, SeqLiteral, Stored, Value
 from kmc.lang.types import SeqType
 
 FOLDED_MAX = 64
@@ -100,17 +98,5 @@ def _one_further(
 
 
 def _applied(low: Lowering, function: Value, so_far: Value, item: Value, node: Origin) -> Value:
-    """The value of a call of the function: a lambda, a helper, or a function inside of the one that folds."""
-    callee: object = None
-    if isinstance(function, Closure):
-        tree, scope = function.node, function.scope
-    elif isinstance(function, Python) and is_spec_function(function.object):
-        callee, tree, scope = function.object, syntax(function.object), scope_of(function.object)
-    else:
-        low.code.refuse(node, "a fold with this function")
-    names = [argument.arg for argument in tree.args.args]
-    if len(names) != 2 or tree.args.kwonlyargs or (isinstance(tree, ast.FunctionDef) and yields(tree)):
-        low.code.refuse(
-            node, "a fold with this function", "it has two parameters: what is folded so far, and an element"
-        )
-    return low.call_function(callee, dict(zip(names, (so_far, item), strict=True)), tree, scope)
+    needs = "it has two parameters: what is folded so far, and an element"
+    return applied(low, function, (so_far, item), "a fold", needs, node)

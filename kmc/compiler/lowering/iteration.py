@@ -66,6 +66,7 @@ _MESSAGES_MAX = 1 << 20
 def each(low: Lowering, whole: Value, body: Body, node: Origin, unroll: int = UNROLL, *, once: bool = True) -> None:
     """Call `body` with every element of a collection; `once` is false where equal ones do no harm."""
     whole = collection(low.code, whole, node)
+    unroll = 0 if low.levels else unroll  # each copy would have all deeper levels of the recursion in it
     match whole:
         case Python(cls) if isinstance(cls, SymbolMeta):
             _range(low, Const(0), Const(len(cls.members)), lambda i: body(Sym(cls, i)), unroll, len(cls.members))
@@ -315,45 +316,6 @@ def count_of(low: Lowering, whole: Value, node: Origin) -> Num:
     return Num(Var(total), 0, most[0])
 
 
-def best_of(low: Lowering, whole: Value, node: Origin, default: Value | None, *, largest: bool) -> Value:
-    """The largest or smallest number, or `default` if there is none."""
-    if default is not None and not isinstance(default, Num):
-        return _best_or(low, whole, node, default, largest=largest)
-    best, exists = low.code.fresh("best"), low.code.fresh("found")
-    low.code.emit(Let(best, default.code if default is not None else x.ZERO), Let(exists, x.ZERO))
-    bounds = [] if default is None else [(default.low, default.high)]
-
-    def compare(item: Value) -> None:
-        item = unwrap(low.code, item, node)
-        if not isinstance(item, Num):
-            low.code.refuse(node, "the largest of values that are not integers")
-        bounds.append((item.low, item.high))
-        value = low.code.keep(item.code)
-        better = x.binary("slt", Var(best), value) if largest else x.binary("slt", value, Var(best))
-        take = x.either(x.negate(Var(exists)), better)
-        low.code.branch(take, [Let(best, value), Let(exists, x.ONE)])
-
-    each(low, whole, compare, node, once=False)
-    if default is None:
-        low.code.check(Var(exists), node)
-    if not bounds:
-        return Num(Var(best), 0, 0)
-    return Num(Var(best), min(b[0] for b in bounds), max(b[1] for b in bounds))
-
-
-def _best_or(low: Lowering, whole: Value, node: Origin, default: Value, *, largest: bool) -> Value:
-    """The largest or smallest number, or a default that is none, such as None."""
-    some = low.code.fresh("some")
-    low.code.emit(Let(some, x.ZERO))
-    each(low, whole, lambda item: low.code.emit(Let(some, x.ONE)), node, once=False)
-    best: list[Value] = []
-    draft = low.code.capture(lambda: best.append(best_of(low, whole, node, None, largest=largest)))
-    value, setters = low.merge([best[0], default], node)
-    low.code.into(draft, lambda: setters[0](best[0]))
-    low.code.branch(Var(some), draft, low.code.capture(lambda: setters[1](default)))
-    return value
-
-
 def as_set(low: Lowering, comprehension: Comprehension) -> Value | None:
     """A comprehension of scalars or pairs as a mask; None for one of anything else."""
     return _collected(low, lambda body: run(low, comprehension, body, once=False), comprehension.node)
@@ -371,7 +333,7 @@ def _set_kind(low: Lowering, source: Callable[[Body], object], node: Origin) -> 
         kinds[:] = [joined]
 
     try:
-        low.code.capture(lambda: source(look))
+        low.capture_only(lambda: source(look))
     except _NoMask:
         return None
     if not kinds:

@@ -11,11 +11,11 @@ from typing import Any
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Break, Const, Expr, Let, Var
 from kmc.compiler.lowering.arithmetic import NUMBER_MAX, in_range
+from kmc.compiler.lowering.choosing import best_by_key, best_of, only_element
 from kmc.compiler.lowering.context import Lowering
 from kmc.compiler.lowering.folds import folded
 from kmc.compiler.lowering.iteration import (
     as_collection,
-    best_of,
     count_of,
     each,
     is_collection,
@@ -120,6 +120,9 @@ def _count(low: Lowering, given: Arguments, node: ast.Call) -> Value:
 def _extreme(low: Lowering, given: Arguments, node: ast.Call, *, largest: bool) -> Value:
     """`min` and `max`, of a collection or of several numbers."""
     whole = given.first
+    key = given.named.get("key")
+    if key is not None:
+        return best_by_key(low, whole, key, given.named.get("default"), node, largest=largest)
     if len(given.values) < 2:
         return best_of(low, whole, node, given.named.get("default"), largest=largest)
     values = tuple(unwrap(low.code, value, node) for value in given.values)
@@ -185,6 +188,10 @@ def _sum(low: Lowering, given: Arguments, node: ast.Call) -> Value:
     return _accumulated(low, given.first, node, product=False)
 
 
+def _the(low: Lowering, given: Arguments, node: ast.Call) -> Value:
+    return only_element(low, given.first, node)
+
+
 def _product(low: Lowering, given: Arguments, node: ast.Call) -> Value:
     return _accumulated(low, given.first, node, product=True)
 
@@ -238,7 +245,7 @@ def _identifiers(low: Lowering, whole: Value, node: Origin) -> Packed:
     def look(item: Value) -> None:
         identifiers.append(unwrap(low.code, item, node))
 
-    low.code.capture(lambda: each(low, whole, look, node, once=False))
+    low.capture_only(lambda: each(low, whole, look, node, once=False))
     classes = {item.cls for item in identifiers if isinstance(item, Sym)}
     if len(classes) != 1 or not all(isinstance(item, Sym) for item in identifiers):
         low.code.refuse(node, "the pairs of this value")
@@ -428,6 +435,7 @@ LOWERED: Mapping[str, Callable[[Lowering, Arguments, ast.Call], Value]] = {
     "set": _set,
     "subsets": _subsets,
     "sum": _sum,
+    "the": _the,
     "ways": _ways,
 }
 """The lowering of each function in `kmc.lang.words.CALLED` but `bool` and `int`, which only name types."""

@@ -35,7 +35,6 @@ CONSTRUCTS: dict[type[ast.AST], tuple[str, str]] = {
 """Syntax outside of the language: its name, and the advice."""
 OPERATORS: dict[type[ast.AST], tuple[str, str]] = {
     ast.Div: ("/", "integers are divided with //, which rounds down"),
-    ast.Pow: ("**", "multiply, or declare the number as a constant"),
     ast.LShift: ("<<", "multiply by a constant"),
     ast.RShift: (">>", "divide by a constant with //"),
     ast.BitXor: ("^", "write (a - b) | (b - a) for sets, a != b for Bools"),

@@ -39,6 +39,14 @@ METHODS = _methods()
 """The methods of the language's values, and the number of arguments of each; `set` of a record has names instead."""
 
 
+_KEY = 1, "a key that is a function of one parameter, an element, whose value is a number"
+FUNCTIONS_GIVEN = {
+    "fold": (2, "a function of two parameters: what it has so far, and an element"),
+    "max": _KEY,
+    "min": _KEY,
+}
+"""The words that are given a function: the number of its parameters, and what an error says that it is."""
+
 _OF_FORMULAS = {"all": "for_all", "any": "there_exists"}
 
 
@@ -58,20 +66,20 @@ def check_call(names: Names, fields: Fields, module: str, node: ast.Call, callee
                 names.refuse(module, keyword, "KMC127", message, did_you_mean(keyword.arg, fields.of_records))
 
 
-def check_fold(names: Names, module: str, node: ast.Call, meaning: Meaning | None) -> None:
-    """Refuse (KMC128) a fold with a function that has other parameters, or that yields; a local name is not known."""
-    match node.args[0], meaning:
+def check_function(names: Names, module: str, word: str, given: ast.expr, meaning: Meaning | None) -> None:
+    """Refuse (KMC128) a function, given to a word, that has other parameters or yields; a local name is not known."""
+    count, needs = FUNCTIONS_GIVEN[word]
+    match given, meaning:
         case (ast.Lambda(args=arguments), _):
-            fits = len(list(parameters(arguments))) == 2
+            fits = len(list(parameters(arguments))) == count
         case (ast.Name(), Meaning(node=ast.FunctionDef() as function)):
-            fits = len(list(parameters(function.args))) == 2 and not yields(function)
+            fits = len(list(parameters(function.args))) == count and not yields(function)
         case (ast.Name(id=name), None):
             fits = name not in ARITIES
         case _:
             fits = False
     if not fits:
-        message = "fold needs a function of two parameters: what it has so far, and an element"
-        names.refuse(module, node.args[0], "KMC128", message, USAGE["fold"])
+        names.refuse(module, given, "KMC128", f"{word} needs {needs}", USAGE[word])
 
 
 def check_word(names: Names, module: str, node: ast.Call) -> None:

@@ -2,7 +2,8 @@
 
 A helper that yields is a part of an action, which delegates to it with `yield from` or chooses from it with `for`. A
 helper that requires ends the choice it is called in, so it has no meaning in a property or inside of any(...) and
-all(...). Recursion is refused, direct or indirect, because a compiler inlines all calls.
+all(...). A helper that calls itself declares the type of its result, since a compiler writes its levels one into the
+other; a recursion through several helpers is refused, and so is one that yields or requires.
 """
 
 from __future__ import annotations
@@ -106,14 +107,31 @@ class Helpers:
 
     def _refuse_recursion(self, helper: _Helper, path: list[_Helper], done: set[_Helper]) -> None:
         for use in self._uses.get(helper, ()):
-            if use.helper in path:
-                circle = [name for _, name in [*path[path.index(use.helper) :], use.helper]]
-                message = f"'{circle[0]}' calls itself" + (f": {' -> '.join(circle)}" if len(circle) > 2 else "")
-                advice = "write a bounded quantifier or comprehension"
+            if use.helper == helper:
+                self._refuse_bad_recursion(helper, use)
+            elif use.helper in path:
+                circle = " -> ".join(name for _, name in [*path[path.index(use.helper) :], use.helper])
+                message = f"'{use.helper[1]}' calls itself: {circle}"
+                advice = "write one helper that calls itself, with a parameter for what differs, or a quantifier"
                 self.names.refuse(helper[0], use.node, "KMC186", message, advice)
-            if use.helper not in done:
+            if use.helper != helper and use.helper not in done:
                 self._refuse_recursion(use.helper, [*path, use.helper], done)
         done.add(helper)
+
+    def _refuse_bad_recursion(self, helper: _Helper, use: _Use) -> None:
+        """Refuse a helper that calls itself unless it declares what it returns, and only returns."""
+        function = self._functions[helper]
+        name = function.name
+        if yields(function) or function.decorator_list:
+            message, advice = f"'{name}' calls itself, and is not a helper that returns a value", "choose with for"
+        elif self._guards(helper):
+            message, advice = f"'{name}' calls itself, and requires", "return a value, and require where it is called"
+        elif function.returns is None:
+            message = f"'{name}' calls itself, and does not declare the type of its result"
+            advice = f"write def {name}(...) -> Int(0, 9):, with the type of what it returns"
+        else:
+            return
+        self.names.refuse(helper[0], use.node, "KMC186", message, advice)
 
     def _refuse_lost_guards(self, helper: _Helper, function: ast.FunctionDef) -> None:
         is_property = bool(_PROPERTIES & decorator_words(function))
@@ -145,7 +163,7 @@ class Helpers:
         known = self._guarding.get(helper)
         if known is None:
             is_plain = helper in self._functions and not yields(self._functions[helper])
-            calls = (use.helper for use in self._uses.get(helper, ()))
+            calls = (use.helper for use in self._uses.get(helper, ()) if use.helper != helper)
             known = self._guarding[helper] = is_plain and (helper in self._requires or any(map(self._guards, calls)))
         return known
 

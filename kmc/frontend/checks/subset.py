@@ -24,6 +24,7 @@ from kmc.frontend.checks.advice import (
 from kmc.frontend.checks.flow import check_function, gives_states
 from kmc.frontend.checks.late_names import check_late_names
 from kmc.invariants.kinds import KINDS
+from kmc.lang.recursion import calls_itself
 from kmc.lang.tree import body_of, children, walk
 from kmc.lang.words import FORMULAS, RUN_ONCE
 from kmc.spec.places import span_of
@@ -148,6 +149,8 @@ class _Checker:
         for argument in (*arguments.args, *arguments.kwonlyargs):
             if argument.annotation is not None:
                 self._annotation(argument.annotation)
+        if node.returns is not None and calls_itself(node):
+            self._annotation(node.returns)
         around, self._gives_states = self._gives_states, gives_states(node)
         for statement in body_of(node):
             self._statement(statement)
@@ -326,9 +329,6 @@ class _Checker:
             )
             self._refuse(node, "KMC118", f"{name}(...) is not in the spec language", advice)
         for keyword in node.keywords:
-            if keyword.arg == "key" and isinstance(node.func, ast.Name) and name in ("max", "min"):
-                message = f"which of several with an equal key {name} gives would depend on the order of a set"
-                self._refuse(keyword, "KMC140", message, "write max(...) of numbers, and a quantifier for what has it")
             if keyword.arg is None:
                 self._refuse(keyword.value, "KMC101", "'**' is not in the spec language", "name the arguments")
         for argument in (*node.args, *(keyword.value for keyword in node.keywords)):

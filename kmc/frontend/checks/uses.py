@@ -15,7 +15,7 @@ from typing import NoReturn
 
 from kmc.errors import did_you_mean
 from kmc.frontend.checks.advice import BUILTINS, METHOD_ADVICE
-from kmc.frontend.checks.call_arguments import METHODS, check_call, check_fold, check_word
+from kmc.frontend.checks.call_arguments import FUNCTIONS_GIVEN, METHODS, check_call, check_function, check_word
 from kmc.frontend.checks.callgraph import Helpers
 from kmc.frontend.checks.declared_fields import Fields
 from kmc.frontend.checks.lacking_parameters import Around
@@ -110,7 +110,7 @@ class _Uses:
         annotated = [
             argument.annotation for argument in (*arguments.args, *arguments.kwonlyargs) if argument.annotation
         ]
-        for child in (*outside, *annotated):
+        for child in (*outside, *annotated, *([node.returns] if node.returns is not None else [])):
             self._visit(child, local)
         inner = set(parameters(arguments)) | stored(node.body)
         for bound in walk(node):
@@ -118,7 +118,7 @@ class _Uses:
                 case ast.arg(arg=name) | ast.Name(id=name, ctx=ast.Store()):
                     self._refuse_builtin(bound, name)
         if local and any(isinstance(n, ast.Name) and n.id == node.name for b in node.body for n in walk(b)):
-            self._refuse(node, "KMC186", f"'{node.name}' calls itself", "write a bounded quantifier or comprehension")
+            self._refuse(node, "KMC186", f"'{node.name}' calls itself", "write it outside of the function")
         for statement in node.body:
             self._visit(statement, local | inner | ({node.name} if local else set()))
 
@@ -239,7 +239,14 @@ class _Uses:
         if callee is None or callee.is_ours:
             check_word(self._names, self._module, node)
         if callee is not None and callee.is_ours and callee.name == "fold":
-            check_fold(self._names, self._module, node, self._meaning(node.args[0], local))
+            self._check_function("fold", node.args[0], local)
+        for keyword in node.keywords:
+            if callee is None and keyword.arg == "key" and isinstance(node.func, ast.Name):
+                self._check_function(node.func.id, keyword.value, local)
+
+    def _check_function(self, word: str, given: ast.expr, local: frozenset[str]) -> None:
+        if word in FUNCTIONS_GIVEN:
+            check_function(self._names, self._module, word, given, self._meaning(given, local))
 
     def _stores(self, node: ast.Call, callee: Meaning | None) -> bool:
         """Whether the callee stores or tests its arguments, so that passing it a function is a mistake."""

@@ -43,7 +43,8 @@ def in_words(error: Exception) -> EvaluationError:
         case TypeError():
             return _type(str(error))
         case RecursionError():
-            return EvaluationError("KMC244", "this recursion does not end", help="write a bounded quantifier")
+            advice = "see that each call comes closer to one that does not call"
+            return EvaluationError("KMC244", "this recursion does not end, or is too deep", help=advice)
         case ZeroDivisionError():
             return EvaluationError("KMC253", "division by zero", help="guard with != 0")
         case ValueError():
@@ -147,7 +148,7 @@ def _no_members(kind: str) -> tuple[str, str | None]:
 
 _RULES: tuple[_Rule, ...] = (
     (r"'(<|>|<=|>=)' not supported between instances of '([\w.]+)' and '([\w.]+)'", "KMC246", _without_order),
-    (r"unsupported operand type\(s\) for (\S+): '([\w.]+)' and '([\w.]+)'", "KMC248", _without_meaning),
+    (r"unsupported operand type\(s\) for (\S+)(?: or pow\(\))?: '([\w.]+)' and '([\w.]+)'", "KMC248", _without_meaning),
     (r"bad operand type for unary -: '([\w.]+)'", "KMC248", _lacking("cannot be negated", "- takes numbers")),
     (r"'([\w.]+)' object is not callable", "KMC248", _lacking("is not a function", "remove the parentheses")),
     (

@@ -11,10 +11,22 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
-from kmc.compiler.checks.kinds.kind import ANYTHING, NONE, Kind, Kinds, any_of, elements, in_words, truth_of
+from kmc.compiler.checks.kinds.kind import (
+    ANYTHING,
+    NONE,
+    NOTHING,
+    Kind,
+    Kinds,
+    any_of,
+    elements,
+    in_words,
+    of_type,
+    truth_of,
+)
 from kmc.compiler.checks.kinds.kind_mistakes import attempted, not_a_condition, refuse
 from kmc.compiler.values.scope import scope_of, syntax
 from kmc.errors import EvaluationError
+from kmc.lang.recursion import result_type
 from kmc.lang.tree import operation_of
 from kmc.lang.types import RecordMeta
 
@@ -76,6 +88,7 @@ class Inference:
     expression: Evaluate
     always: dict[tuple[str, int, int], str | None] = field(default_factory=dict)
     _known: dict[object, Given] = field(default_factory=dict)
+    _active: list[Callable[..., Any]] = field(default_factory=list)
 
     def evaluate(self, node: ast.expr, scope: LocalKinds) -> Kinds:
         """The kinds of an expression. Raises SpecError if it fails for all of them."""
@@ -91,7 +104,11 @@ class Inference:
         states.
         """
         key = function, frozenset(given.items()), giving
+        declared = result_type(function)
+        if declared is not None and function in self._active:
+            return Given(of_type(declared), NOTHING)
         if key not in self._known:
+            self._active.append(function)
             home, node = scope_of(function), syntax(function)
             frame = Frame(home.globals, function.__code__.co_filename, giving)
             unknown = {argument.arg: ANYTHING for argument in (*node.args.args, *node.args.kwonlyargs)}
@@ -100,7 +117,9 @@ class Inference:
                 frame.returns.append(self.evaluate(node.body, scope))
             else:
                 self.statements(node.body, scope)
-            self._known[key] = Given(any_of(frame.returns), any_of(frame.yields))
+            self._active.pop()
+            returns = any_of(frame.returns) if declared is None else of_type(declared)
+            self._known[key] = Given(returns, any_of(frame.yields))
         return self._known[key]
 
     def statements(self, body: Iterable[ast.stmt], scope: LocalKinds) -> bool:

@@ -28,6 +28,7 @@ from kmc.compiler.checks.kinds.kind_mistakes import attempted, not_a_key
 from kmc.compiler.checks.kinds.kind_mixtures import bool_among_numbers, not_compared, not_of_sets, not_one_kind
 from kmc.compiler.checks.kinds.kinds_of_calls import call
 from kmc.lang.guards import number
+from kmc.lang.numbers import power
 from kmc.lang.seqs import in_order
 from kmc.lang.symbols import Symbol
 from kmc.lang.types import SymbolMeta
@@ -38,6 +39,7 @@ _OPERATORS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Mult: operator.mul,
     ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod,
+    ast.Pow: power,
     ast.BitOr: operator.or_,
     ast.BitAnd: operator.and_,
     ast.Lt: operator.lt,
@@ -50,7 +52,7 @@ _COMPARISONS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
 }
-_ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod)
+_ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod, ast.Pow)
 
 
 def evaluate(inference: Inference, node: ast.expr, scope: LocalKinds) -> Kinds:

@@ -58,11 +58,24 @@ def _length(call: WordCall) -> Kinds:
 
 
 def _extreme(call: WordCall) -> Kinds:
+    key = next((keyword.value for keyword in call.node.keywords if keyword.arg == "key"), None)
+    if key is not None:
+        return _by_key(call, key)
     operation = FUNCTIONS[call.name]
     for kinds in call.given if len(call.given) > 1 else [elements(call.first)]:
         call.refuse(attempted(lambda item: operation((item,)), kinds))
     defaults = [keyword.value for keyword in call.node.keywords if keyword.arg == "default"]
     return any_of([NUMBER, *(call.inference.evaluate(default, call.scope) for default in defaults)])
+
+
+def _by_key(call: WordCall, key: ast.expr) -> Kinds:
+    item = elements(call.first)
+    if isinstance(key, ast.Lambda) and len(key.args.args) == 1:
+        inner = call.scope.child(**{key.args.args[0].arg: item})
+        operation = FUNCTIONS[call.name]
+        call.refuse(attempted(lambda number: operation((number,)), call.inference.evaluate(key.body, inner)), key.body)
+    defaults = [keyword.value for keyword in call.node.keywords if keyword.arg == "default"]
+    return any_of([item, *(call.inference.evaluate(default, call.scope) for default in defaults)])
 
 
 def _accumulated(call: WordCall) -> Kinds:
@@ -149,6 +162,7 @@ RULES: Mapping[str, Callable[[WordCall], Kinds]] = {
     "set": _set,
     "subsets": _set_of_sets,
     "sum": _accumulated,
+    "the": lambda call: elements(call.first),
     "ways": lambda call: one("range"),
 }
 """The rule of each function in `kmc.lang.words.CALLED`."""

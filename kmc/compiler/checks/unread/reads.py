@@ -37,6 +37,7 @@ from kmc.compiler.checks.unread.names import (
     home_of,
 )
 from kmc.compiler.values.scope import is_spec_function, syntax
+from kmc.lang.recursion import result_type
 from kmc.lang.tree import body_of, operation_of
 from kmc.lang.types import RecordMeta
 
@@ -257,6 +258,12 @@ class Reads:
         if isinstance(function, RecordMeta):
             self._written(node, None, names, facts)
             self._fields_given(node, names, facts, tuple(function.fields))
+        elif result_type(function) is not None:  # its next level may be given anything
+            assert function is not None
+            node_, home = syntax(function), home_of(function)
+            self._body(node_, called(node_, None, home, home), facts, sake)
+            for value in (*node.args, *(keyword.value for keyword in node.keywords)):
+                self._walk(value, names, facts, sake)
         elif is_spec_function(function):
             syntax_, home = syntax(function), home_of(function)
             self._body(syntax_, called(syntax_, node, names, home), facts, sake)
@@ -348,7 +355,7 @@ class Reads:
     def _answer(self, node: ast.Call, names: NameMeanings) -> Tested:
         """The facts of a condition that a function of one expression decides."""
         function = names.constant(node.func)
-        if not is_spec_function(function):
+        if not is_spec_function(function) or result_type(function) is not None:
             return UNTESTED
         inner = syntax(function)
         inside = called(inner, node, names, home_of(function))
