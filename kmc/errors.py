@@ -166,6 +166,12 @@ class TautologyError(ModelError):
     exit_status = ExitStatus.LIVENESS_TAUTOLOGY
 
 
+class InvariantLevelError(ModelError):
+    """A model file names a formula of steps or behaviours as an invariant."""
+
+    exit_status = ExitStatus.INVARIANT_EVALUATION
+
+
 class AssumptionError(ModelError):
     """The constants of a model break an assumption of the spec."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kmc.errors import SpecError
-from kmc.tla.resolved.levels import ACTION, CONSTANT, LEVEL_NAMES, STATE, level_of, parts_of
+from kmc.tla.resolved.levels import ACTION, CONSTANT, LEVEL_NAMES, STATE, TEMPORAL, level_of, parts_of
 from kmc.tla.resolved.model import Assumption
 from kmc.tla.resolved.nodes import (
     AlwaysExpr,
@@ -17,17 +17,42 @@ from kmc.tla.resolved.nodes import (
     Argument,
     BoxActionExpr,
     BuiltinExpr,
+    ChooseExpr,
+    ConjunctionExpr,
+    DisjunctionExpr,
     EnabledExpr,
     EventuallyExpr,
+    ExceptExpr,
     FairnessExpr,
+    FunctionApplicationExpr,
+    FunctionSetExpr,
     LeadsToExpr,
     LetExpr,
     OperatorDefinition,
     PrimeExpr,
+    ProductExpr,
+    RecordSetExpr,
+    SetEnumerationExpr,
+    SetFilterExpr,
+    SetMapExpr,
+    TupleExpr,
     UnchangedExpr,
 )
 
 _LOGIC = frozenset(("~", "=>", "<=>", "-+->"))
+_OF_VALUES: dict[type, str] = {
+    ChooseExpr: "CHOOSE",
+    ExceptExpr: "EXCEPT",
+    FunctionApplicationExpr: "a function application",
+    FunctionSetExpr: "a set of functions",
+    ProductExpr: r"'\X'",
+    RecordSetExpr: "a set of records",
+    SetEnumerationExpr: "a set",
+    SetFilterExpr: "a set",
+    SetMapExpr: "a set",
+    TupleExpr: "a tuple",
+}
+"""What cannot have a temporal formula as a part: the word for it in an error."""
 
 
 def settle_levels(definitions: Iterable[OperatorDefinition]) -> None:
@@ -76,6 +101,12 @@ def _check_parts(node: Argument) -> None:
         case LeadsToExpr(premise=premise, conclusion=conclusion):
             _check_formula(premise, "~>", AngleActionExpr, "<<A>>_v")
             _check_formula(conclusion, "~>", AngleActionExpr, "<<A>>_v")
+        case ConjunctionExpr(items=items):
+            _check_mixture(items, "/\\")
+        case DisjunctionExpr(items=items):
+            _check_mixture(items, "\\/")
+        case BuiltinExpr(operator="=>" | "<=>" as operator, arguments=arguments):
+            _check_mixture(arguments, operator)
         case BuiltinExpr(operator=operator, arguments=arguments) if operator not in _LOGIC:
             for argument in arguments:
                 _check(argument, ACTION, f"'{operator}'")
@@ -83,12 +114,24 @@ def _check_parts(node: Argument) -> None:
             for definition in definitions:
                 if definition.body is not None:
                     check_levels(definition.body)
+        case _ if type(node) in _OF_VALUES:
+            for part in parts_of(node):
+                _check(part, ACTION, _OF_VALUES[type(node)], "contain")
 
 
-def _check(part: Argument, highest: int, operator: str) -> None:
+def _check_mixture(items: Iterable[Argument], operator: str) -> None:
+    """Refuse an action beside a temporal formula."""
+    levels = {level_of(item): item for item in items}
+    if ACTION in levels and TEMPORAL in levels:
+        message = f"'{operator}' joins an action and a temporal formula"
+        help_line = "write an action as [][A]_v; a formula of states has no primes and no UNCHANGED"
+        raise SpecError("KMC021", message, levels[ACTION].place, help_line)
+
+
+def _check(part: Argument, highest: int, operator: str, verb: str = "be applied to") -> None:
     level = level_of(part)
     if level > highest:
-        message = f"{operator} cannot be applied to a formula of {LEVEL_NAMES[level]} level"
+        message = f"{operator} cannot {verb} a formula of {LEVEL_NAMES[level]} level"
         article = "an" if LEVEL_NAMES[highest][0] in "aeiou" else "a"
         raise SpecError("KMC021", message, part.place, f"it needs {article} {LEVEL_NAMES[highest]} expression")
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
-from kmc.errors import ModelError, SpecError, did_you_mean
+from kmc.errors import InvariantLevelError, ModelError, SpecError, did_you_mean
 from kmc.model_files.cfg import read_cfg
 from kmc.model_files.model_file import Assignment, ModelFile, Word
 from kmc.tla.names.behaviours import divide_behaviour
@@ -39,7 +39,7 @@ def load_model(
     """Load a module with the model of a `.cfg` file; without one, of the file beside it that has the module's name.
 
     `constants` count before those of the file. `library` are folders in which modules are looked for. Raises SpecError
-    KMC001 to KMC022 for the module and ModelError for the `.cfg` file.
+    KMC001 to KMC021 for the module and ModelError for the `.cfg` file and the specification that it names.
     """
     with room_for_nesting():
         modules = ModuleLibrary(module_path, library)
@@ -102,8 +102,8 @@ class _Loader:
             variables=tuple(variable.name for variable in resolver.variables),
             constants=tuple(self._definition(entity) for entity in resolver.constants),
             assumptions=tuple(resolver.assumptions),
-            behaviour=self._behaviour(),
             invariants=self._definitions(file.invariants, "INVARIANT", STATE),
+            behaviour=self._behaviour(),
             properties=self._definitions(file.properties, "PROPERTY", TEMPORAL),
             constraints=self._definitions(file.constraints, "CONSTRAINT", STATE),
             action_constraints=self._definitions(file.action_constraints, "ACTION_CONSTRAINT", ACTION),
@@ -147,6 +147,8 @@ class _Loader:
         if definition.level > highest:
             levels = f"it is a formula of {LEVEL_NAMES[definition.level]} level"
             help_line = f"{levels}, and {section} takes a formula of {LEVEL_NAMES[highest]} level"
+            if section == "INVARIANT":
+                raise InvariantLevelError("KMC369", f"INVARIANT cannot be '{word.text}'", word.span, help_line)
             raise ModelError("KMC367", f"{section} cannot be '{word.text}'", word.span, help_line)
         return definition
 

@@ -185,6 +185,8 @@ class ModuleResolver(ExpressionResolver):
         for name in unit.names:
             if unit.kind != "RECURSIVE":
                 scope.declared.add(name.name)
+                if self._is_declared_again(unit.kind, name, scope):
+                    continue
             match unit.kind:
                 case "RECURSIVE":
                     self._recursive(name, scope)
@@ -192,6 +194,21 @@ class ModuleResolver(ExpressionResolver):
                     self._add(name.name, self._constant(name, scope), name.place, scope)
                 case "VARIABLE":
                     self._add(name.name, self._variable(name, scope), name.place, scope)
+
+    def _is_declared_again(self, kind: str, name: ParameterSyntax, scope: NameScope) -> bool:
+        """Return whether a name of the root module is declared twice; the first declaration holds, as in TLC."""
+        known = scope.lookup(name.name)
+        if scope.context is not self._root_context:
+            return False
+        if kind == "VARIABLE":
+            is_same = isinstance(known, VariableEntity)
+        else:
+            is_same = known in self.constants and profile_of(known) == (0,) * name.arity
+        if is_same:
+            place = name.place
+            where = f"{Path(place.path).name}:{place.line}"
+            self.warnings.append(f"{where} declares '{name.name}' again; the first declaration holds, as in TLC.")
+        return is_same
 
     def _constant(self, name: ParameterSyntax, scope: NameScope) -> Entity:
         if scope.context is not self._root_context:

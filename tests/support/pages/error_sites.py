@@ -23,6 +23,7 @@ CLASSES = frozenset(
         "InvariantError",
         "ModelError",
         "AssumptionError",
+        "InvariantLevelError",
         "TautologyError",
         "TraceError",
         "SystemFault",

@@ -9,7 +9,7 @@ from support.modules.loading import load_text, module_text
 from support.modules.shapes import resolved_shape
 from support.modules.well_bound import breaches
 
-from kmc.errors import ModelError
+from kmc.errors import ModelError, SpecError
 from kmc.model_files.model_file import Assignment
 from kmc.model_files.value_text import parse_set
 from kmc.tla.names.loading import load_model, parse_expression
@@ -227,6 +227,23 @@ def test_of_two_definitions_from_modules_the_first_one_holds(second: str, tmp_pa
     assert resolved_shape(applied(model.definitions["Use"].body).body) == "SetEnumeration([a])"
     (warning,) = model.warnings
     assert warning.endswith("brings another definition of 'Up'; the one at A.tla:2 holds, as in TLC.")
+
+
+def test_a_module_may_declare_again_what_it_extends(tmp_path: Path) -> None:
+    parts = {"A": "EXTENDS Naturals\nCONSTANT N, F(_)\nVARIABLE x\nInit == x = 0\nNext == x' = (x + 1) % N"}
+    body = "EXTENDS A\nCONSTANT N, F(_)\nVARIABLES y, x\nG(a) == a\nMore == Next /\\ y' = x"
+    model = load_text(tmp_path, body, "CONSTANTS N = 3 F <- G INIT Init NEXT More", parts)
+    assert model.variables == ("x", "y")
+    assert [constant.name for constant in model.constants] == ["N", "F"]
+    assert [warning.split(" ", 1)[0] for warning in model.warnings] == ["M.tla:3", "M.tla:3", "M.tla:4"]
+    assert "declares 'x' again; the first declaration holds" in model.warnings[2]
+
+
+@pytest.mark.parametrize("again", ["VARIABLE N", "N == 1", "VARIABLE Init"])
+def test_a_name_has_one_kind(again: str, tmp_path: Path) -> None:
+    parts = {"A": "CONSTANT N\nVARIABLE x\nInit == x = N"}
+    with pytest.raises(SpecError, match="KMC009"):
+        load_text(tmp_path, f"EXTENDS A\n{again}\nG(a) == a", "CONSTANTS N = 3", parts)
 
 
 def test_two_instances_of_one_name_from_modules_are_those_of_the_first(tmp_path: Path) -> None:

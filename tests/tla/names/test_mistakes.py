@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from support.modules.loading import load_text
 
-from kmc.errors import KmcError, ModelError, SpecError
+from kmc.errors import InvariantLevelError, KmcError, ModelError, SpecError
 from kmc.tla.names.loading import load_model, parse_expression
 
 START = "EXTENDS Naturals\nVARIABLE x\nInit == x = 0\nNext == x' = x\n"
@@ -74,6 +74,13 @@ PARTS = {
         ("a == {[]Init} = {}", "KMC021", 6, "'=' cannot be applied to a formula of temporal level"),
         ("a == LET b == []Init IN WF_x(b)", "KMC021", 30, "WF cannot be applied to a formula of temporal level"),
         ("a == [Next]_x'", "KMC021", 6, "a prime cannot be applied to a formula of action level"),
+        ("a == Next /\\ []Init", "KMC021", 6, "'/\\' joins an action and a temporal formula"),
+        ("a == Init \\/ []Init \\/ UNCHANGED x", "KMC021", 24, "'\\/' joins an action and a temporal formula"),
+        ("a == <>Init => Next", "KMC021", 16, "'=>' joins an action and a temporal formula"),
+        ("a == {[]Init}", "KMC021", 7, "a set cannot contain a formula of temporal level"),
+        ("a == <<1, <>Init>>", "KMC021", 11, "a tuple cannot contain a formula of temporal level"),
+        ("a == {b \\in {1} : []Init}", "KMC021", 19, "a set cannot contain a formula of temporal level"),
+        ("a == [Init -> []Init]", "KMC021", 15, "a set of functions cannot contain a formula of temporal level"),
         ("ASSUME x = 1", "KMC021", 8, "an ASSUME cannot be applied to a formula of state level"),
     ],
 )  # fmt: skip
@@ -110,7 +117,7 @@ def test_a_mistake_in_a_module_is_an_error_at_its_place(
             "INVARIANT names 'Inn', which the module does not define",
         ),
         ("CONSTANTS N = 1 F <- G INVARIANT G", "KMC367", 34, "INVARIANT names 'G', which has parameters"),
-        ("CONSTANTS N = 1 F <- G INVARIANT Next", "KMC367", 34, "INVARIANT cannot be 'Next'"),
+        ("CONSTANTS N = 1 F <- G INVARIANT Next", "KMC369", 34, "INVARIANT cannot be 'Next'"),
         ("CONSTANTS N = 1 F <- G VIEW Next", "KMC367", 29, "VIEW cannot be 'Next'"),
         ("CONSTANTS N = 1 F <- [G", "KMC306", 22, "this is not the name of a module in brackets"),
         ("CONSTANTS N = 1 F <- 3", "KMC306", 22, "3 stands where the definition that replaces 'F' is needed"),
@@ -161,9 +168,22 @@ def test_properties_without_behaviours_are_a_mistake(tmp_path: Path) -> None:
     ],
 )
 def test_a_specification_of_another_form_is_a_mistake(spec: str, message: str, tmp_path: Path) -> None:
-    with pytest.raises(SpecError) as caught:
+    with pytest.raises(ModelError) as caught:
         load_text(tmp_path, START + f"Spec == {spec}", "SPECIFICATION Spec")
-    assert (caught.value.code, caught.value.message) == ("KMC022", message)
+    # TLC ends with the status of a wrong `.cfg` file, too.
+    assert (caught.value.code, caught.value.message, caught.value.exit_status) == ("KMC022", message, 151)
+
+
+@pytest.mark.parametrize(("section", "status"), [("INVARIANT", 76), ("VIEW", 151)])
+def test_a_formula_of_steps_has_the_status_that_tlc_gives_it(section: str, status: int, tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match=f"{section} cannot be 'Next'") as caught:
+        load_text(tmp_path, START, f"{RUN}{section} Next")
+    assert caught.value.exit_status == status
+
+
+def test_the_level_of_an_invariant_comes_before_the_form_of_a_specification(tmp_path: Path) -> None:
+    with pytest.raises(InvariantLevelError, match="KMC369"):
+        load_text(tmp_path, START + "Spec == [][Next]_x", "SPECIFICATION Spec INVARIANT Next")
 
 
 def test_a_missing_file_of_the_model_is_a_mistake_with_what_to_write(tmp_path: Path) -> None:

@@ -1,0 +1,34 @@
+r"""Modules that declare again what a module that they extend declares."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from support.modules.three_ways import check_ways
+
+EXTENDED = r"""---- MODULE Counter ----
+EXTENDS Naturals
+CONSTANT N
+VARIABLE x
+Init == x = 0
+Next == x' = (x + 1) % N
+====
+"""
+MODULE = r"""---- MODULE Protocol ----
+EXTENDS Counter
+CONSTANT N
+VARIABLES y, x
+InitBoth == Init /\ y = 0
+NextBoth == Next /\ y' = IF x = 0 THEN 1 - y ELSE y
+Small == x < N
+====
+"""
+
+
+def test_a_variable_that_is_declared_twice_is_one_variable(tmp_path: Path) -> None:
+    (tmp_path / "Counter.tla").write_text(EXTENDED, encoding="utf-8")
+    checked = check_ways(tmp_path, MODULE, "CONSTANT N = 3\nINIT InitBoth\nNEXT NextBoth\nINVARIANT Small\n")
+    assert checked.differences() == []
+    assert not checked.is_refused
+    # These are TLC's figures.
+    assert [checked.module[key] for key in ("generated", "distinct", "depth")] == [7, 6, 6]
