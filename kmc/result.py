@@ -155,8 +155,8 @@ class Vacuity:
 class Violation:
     """The failure, and the trace that shows it. `name` is the property, or None for deadlock and errors.
 
-    `is_step` distinguishes an action property (exit status 13) from an invariant (12). `refutation` belongs to a
-    temporal property.
+    `is_step` distinguishes an action property (exit status 13) from an invariant (12), and `is_of_beginning` a property
+    of initial states (13). `refutation` belongs to a temporal property.
     """
 
     verdict: Verdict
@@ -164,6 +164,7 @@ class Violation:
     trace: Trace
     error: KmcError | None = None
     is_step: bool = False
+    is_of_beginning: bool = False
     refutation: Refutation | None = None
 
     @property
@@ -171,7 +172,7 @@ class Violation:
         """TLC's exit status for the failure; never 0."""
         match self.verdict:
             case Verdict.VIOLATION:
-                return ExitStatus.LIVENESS if self.is_step else ExitStatus.SAFETY
+                return ExitStatus.LIVENESS if self.is_step or self.is_of_beginning else ExitStatus.SAFETY
             case Verdict.DEADLOCK:
                 return ExitStatus.DEADLOCK
             case Verdict.ASSERTION:

@@ -45,6 +45,7 @@ def violation_lines(violation: Violation, *, from_given_state: bool) -> Iterator
     match violation.verdict:
         case Verdict.VIOLATION:
             kind = kind_of(Role.CHECKED, 2 if violation.is_step else 1).noun.capitalize()
+            kind = "Property" if violation.is_of_beginning else kind
             kind = kind if violation.refutation is None else "Temporal property"
             yield line(TextPiece(f"Error: {kind} {violation.name} is violated{f' {first}:' if alone else '.'}", BAD))
         case Verdict.LIVENESS:

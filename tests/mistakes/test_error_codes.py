@@ -31,6 +31,7 @@ HUNDREDS = {
     "InvariantError": "2",
     "ModelError": "3",
     "AssumptionError": "3",
+    "InvariantLevelError": "3",
     "TautologyError": "3",
     "TraceError": "4",
     "SystemFault": "5",

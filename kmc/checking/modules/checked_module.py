@@ -7,13 +7,14 @@ no initial states and no temporal formulas in Python, so only `kmc.checking.modu
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NoReturn
 
 from kmc.actions.relation import AssertionFailure
-from kmc.errors import EvaluationError
+from kmc.errors import EvaluationError, InvariantError, KmcError, ModelError
 from kmc.frontend.loader import Spec
 from kmc.frontend.model import Model
 from kmc.invariants.properties import (
@@ -34,12 +35,19 @@ from kmc.liveness.formulas import TemporalProperty
 from kmc.model_files.model_file import ModelFile
 from kmc.model_files.raw_values import ModelValue
 from kmc.spec.variables import Variable, VariableTable
+from kmc.tla.resolved.levels import CONSTANT, level_of
 from kmc.tla.resolved.model import ResolvedModel
 from kmc.tla.resolved.nodes import ApplyExpr, OperatorDefinition, TupleExpr, VariableExpr
 from kmc.tla.resolved.property_parts import PartKind, PropertyPart, property_parts
 from kmc.tla.run.program import ModuleProgram, ModuleStep, Poll, State
 from kmc.tla.values.failures import failed_assertion
 from kmc.tla.values.texts import tree_of
+
+
+def as_error_of_action(error: KmcError) -> EvaluationError:
+    """Return an error as one of an action: AssertionFailure where an Assert is false."""
+    kind = AssertionFailure if error.code == failed_assertion("").code else EvaluationError
+    return kind(error.code, error.message, error.span, error.help, error.notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +59,14 @@ class JudgedPart:
     is_initial: bool = False
 
     def is_true(self, *states: Any) -> bool:
-        """Return the truth of the part in a state, or of a step; InvariantError where it has none."""
-        return holds(self.predicate, (), *states)
+        """Return the truth of the part in a state, or of a step; InvariantError or that of an action if it has none."""
+        try:
+            return holds(self.predicate, (), *states)
+        except InvariantError as error:
+            if len(states) == 1:
+                raise
+            # TLC evaluates a property of steps beside the action, and ends with the status of the action's error.
+            raise as_error_of_action(error) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,15 +107,16 @@ class CheckedModule:
         try:
             return list(self.program.successors(state, poll))
         except EvaluationError as error:
-            if error.code != failed_assertion("").code:
-                raise
-            raise AssertionFailure(error.code, error.message, error.span, error.help, error.notes) from error
+            raise as_error_of_action(error) from error
 
     def is_in_model(self, state: State, source: State | None) -> bool:
-        """Return whether all constraints hold; `source` is None for an initial state."""
-        if not self.program.is_in_model(state):
-            return False
-        return source is None or self.program.is_step_in_model(source, state)
+        """Return whether all constraints hold; `source` is None for an initial state. Errors as of `successors`."""
+        if source is None:
+            return self.program.is_in_model(state)
+        try:
+            return self.program.is_in_model(state) and self.program.is_step_in_model(source, state)
+        except EvaluationError as error:
+            raise as_error_of_action(error) from error
 
     @property
     def property_names(self) -> tuple[str, ...]:
@@ -112,6 +127,7 @@ class CheckedModule:
 
 def checked_module(program: ModuleProgram, deadlock: bool | None = None) -> CheckedModule:
     """Prepare a module for a check; `deadlock` overrides the `.cfg` file."""
+    _refuse_constants(program)
     parts = property_parts(program.model)
     of_states = tuple(
         JudgedPart(part.property_name, _invariant(program, part), part.kind is PartKind.INITIAL)
@@ -124,6 +140,19 @@ def checked_module(program: ModuleProgram, deadlock: bool | None = None) -> Chec
     temporal = tuple(part for part in parts if part.kind is PartKind.TEMPORAL)
     model = _model(program, of_states, of_steps, temporal, deadlock)
     return CheckedModule(program, model, of_states, of_steps, temporal)
+
+
+def _refuse_constants(program: ModuleProgram) -> None:
+    """Raise ModelError KMC371 for an INIT or NEXT with a constant value; one without a value fails in the search."""
+    behaviour = program.model.behaviour
+    if behaviour is None or behaviour.subscript is not None:
+        return
+    for section, formula in (("INIT", behaviour.initial[0]), ("NEXT", behaviour.next)):
+        if isinstance(formula, ApplyExpr) and level_of(formula) == CONSTANT:
+            with suppress(EvaluationError):
+                value = shown(tree_of(program.evaluate(formula, None)))
+                message = f"{section} cannot be '{formula.operator.name}': it is {value}, whatever the variables are"
+                raise ModelError("KMC371", message, formula.place, "name a formula that reads the variables")
 
 
 def _model(

@@ -30,7 +30,7 @@ def recurs_in_module(
         return fails_at_end_of_run(module, failure.name, states, loop)
     if failure.verdict is Verdict.DEADLOCK:
         return not any(True for _ in module.program.successors(states[-1]))
-    return any(True for _ in errors_at(module, states[-1]))
+    return any(True for _ in errors_at(module, states))
 
 
 def fails_at_end_of_run(module: CheckedModule, name: str, states: Sequence[State], loop: int | None) -> bool:

@@ -7,7 +7,7 @@ neither the enumeration nor the graph with the search. A counterexample is shown
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NoReturn
 
 from kmc.checking.modules.checked_module import CheckedModule
@@ -32,7 +32,7 @@ def check_module_violation(module: CheckedModule, violation: Violation, start: S
             if any(True for _ in module.program.successors(states[-1])):
                 refuse_replay("its last state has a successor, so it does not deadlock")
         case _:
-            codes = {error.code for error in errors_at(module, states[-1])}
+            codes = {error.code for error in errors_at(module, states)}
             if violation.error is None or violation.error.code not in codes:
                 refuse_replay(f"the error does not recur in its last state: {violation.error}")
 
@@ -53,22 +53,27 @@ def replay_in_module(module: CheckedModule, trace: Trace, start: State | None = 
         before = step.state
 
 
-def errors_at(module: CheckedModule, state: State) -> Iterator[KmcError]:
-    """Yield the errors of evaluating a state: of its properties, its constraints, and its steps with theirs."""
-    program = module.program
+def errors_at(module: CheckedModule, states: Sequence[State]) -> Iterator[KmcError]:
+    """Yield the errors of the last state of a trace: of its properties, its constraints, and its steps with theirs."""
+    state = states[-1]
     for part in module.of_states:
-        yield from _error_of(part.is_true, state)
-    yield from _error_of(program.is_in_model, state)
+        errors = _error_of(part.is_true, state)
+        yield from map(as_beginning, errors) if len(states) == 1 else errors
+    yield from _error_of(module.is_in_model, state, None if len(states) == 1 else states[-2])
     successors: list[State] = []
     try:
-        successors = [step.state for step in program.successors(state)]
+        successors = [step.state for step in module.successors(state)]
     except KmcError as error:
         yield error
     for successor in successors:
-        yield from _error_of(program.is_in_model, successor)
-        yield from _error_of(program.is_step_in_model, state, successor)
+        yield from _error_of(module.is_in_model, successor, state)
         for part in module.of_steps:
             yield from _error_of(part.is_true, state, successor)
+
+
+def as_beginning(error: KmcError) -> KmcError:
+    """Return the error of a property in an initial state: TLC gives it the status of an error in the predicate."""
+    return EvaluationError(error.code, error.message, error.span, error.help, error.notes)
 
 
 def _error_of(function: Callable[..., object], *arguments: object) -> Iterator[KmcError]:

@@ -9,13 +9,14 @@ from dataclasses import replace
 
 from kmc.budget import BudgetSpent, MemorySpent, within_budget
 from kmc.checking.modules.checked_module import CheckedModule
-from kmc.checking.modules.module_replay import check_module_violation, errors_at
+from kmc.checking.modules.module_replay import as_beginning, check_module_violation, errors_at
 from kmc.checking.modules.module_states import ModuleStates
 from kmc.checking.modules.module_temporal import temporal_work
 from kmc.checking.modules.module_trace import ModuleTraces, action_of
 from kmc.errors import KmcError
 from kmc.process import cpu_seconds, peak_memory_bytes
 from kmc.reference.search_end import reported_verdict
+from kmc.reference.states.findings import Finding
 from kmc.reference.temporal.vacuity import Dropping
 from kmc.reference.temporal.verdicts import TemporalOutcome, assumed_fairness, bound_of, is_refuted, lasso_seconds
 from kmc.reference.value_search import Failed, OutOfResources, ValueSearch
@@ -127,7 +128,7 @@ class ModuleSearch(ValueSearch):
                 if not part.is_true(state):
                     failed.append((order, part.property_name))
             except KmcError as error:
-                errors.append(error)
+                errors.append(as_beginning(error) if is_initial else error)
         return failed, errors
 
     def _judge_step(self, source: State, successor: State) -> Sequence[Failed]:
@@ -146,11 +147,20 @@ class ModuleSearch(ValueSearch):
         if error is not None and trace.steps[-1].state != least.state:
             # Under symmetry the trace ends in another state of the class, and its error has other values.
             error = next(
-                (one for one in errors_at(self._module, trace.steps[-1].state) if one.code == error.code), error
+                (
+                    one
+                    for one in errors_at(self._module, [step.state for step in trace.steps])
+                    if one.code == error.code
+                ),
+                error,
             )
-        violation = Violation(least.verdict, least.name, trace, error, least.is_step)
+        is_of_beginning = least.verdict is Verdict.VIOLATION and not least.is_step and self._is_initial_part(least)
+        violation = Violation(least.verdict, least.name, trace, error, least.is_step, is_of_beginning)
         check_module_violation(self._module, violation, self._start)
         return violation
+
+    def _is_initial_part(self, finding: Finding) -> bool:
+        return self._module.of_states[finding.order].is_initial
 
     def _result(self, violation: Violation | None, temporal: TemporalOutcome | None, interrupted: bool) -> Result:
         violation = violation or (temporal.violation if temporal is not None else None)

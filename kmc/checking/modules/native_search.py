@@ -35,7 +35,7 @@ from kmc.checking.modules.native_translation import (
 from kmc.checking.modules.native_violation import NotInModule, not_in_module, violation_in_module
 from kmc.checking.search_place import InMemory, SearchPlace
 from kmc.checking.surroundings import Surroundings
-from kmc.errors import EvaluationError, InternalError, Span, SpecError
+from kmc.errors import EvaluationError, InternalError, InvariantError, Span, SpecError
 from kmc.frontend.model import Model
 from kmc.invariants.kinds import KINDS, Role
 from kmc.memory_limit import refuse_low_limit
@@ -133,11 +133,15 @@ class NativeModuleSearch:
         )
 
     def _breaks_initially(self) -> bool:
-        """Return whether an initial state breaks a part of a property that concerns initial states only."""
+        """Return whether a part of a property that concerns initial states only is false or fails in one of them."""
         parts = [part for part in self.module.of_states if part.is_initial]
-        return bool(parts) and not all(
-            part.is_true(state) for state in self.module.initial_states(require_budget) for part in parts
-        )
+        if not parts:
+            return False
+        initial = self.module.initial_states(require_budget)
+        try:
+            return not all(part.is_true(state) for state in initial for part in parts)
+        except InvariantError:
+            return True
 
     def _searched(self, cache: TranslationCache) -> Result:
         self._directory = self.around.open_directory()

@@ -7,7 +7,7 @@ translation was too narrow.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -21,7 +21,6 @@ from kmc.errors import InternalError, KmcError
 from kmc.result import Trace, TraceStep, Verdict, Violation
 from kmc.tla.run.program import State
 from kmc.tla.shapes.refusal import refusal
-from kmc.tla.values.failures import failed_assertion
 
 _NARROW = frozenset(("KMC201", "KMC202", "KMC203", "KMC204", "KMC205", "KMC206", "KMC290"))
 """The codes of values outside of their types, which an invariant has under a class of its own, and of assertions."""
@@ -45,7 +44,7 @@ def violation_in_module(
     """Return the violation in the words of the module; NotInModule for an error that the module does not have."""
     states = [translation.decoder.state(step.state) for step in violation.trace.steps]
     if violation.error is not None:
-        error = _error_of(module, violation.error, states[-1], translation)
+        error = _error_of(module, violation.error, states, translation)
         verdict = Verdict.ASSERTION if _is_assertion(error) else Verdict.ERROR
         return Violation(verdict, None, _trace(module, states), error)
     if violation.refutation is not None:
@@ -61,11 +60,14 @@ def _trace(module: CheckedModule, states: list[State]) -> Trace:
     return Trace(tuple(steps))
 
 
-def _error_of(module: CheckedModule, error: KmcError, state: State, translation: NativeTranslation) -> KmcError:
-    """Return the error that the module has in a state where the translation fails."""
-    errors = list(errors_at(module, state))
+def _error_of(
+    module: CheckedModule, error: KmcError, states: Sequence[State], translation: NativeTranslation
+) -> KmcError:
+    """Return the error that the module has in the last state of a trace, where the translation fails."""
+    errors = list(errors_at(module, states))
     if errors:
         return min(errors, key=_is_assertion)
+    state = states[-1]
     raise not_in_module(error, (state, *(step.state for step in module.program.successors(state))), translation)
 
 
@@ -89,4 +91,4 @@ def not_in_module(error: KmcError, states: Iterable[State], translation: NativeT
 
 
 def _is_assertion(error: KmcError) -> bool:
-    return isinstance(error, AssertionFailure) or error.code == failed_assertion("").code
+    return isinstance(error, AssertionFailure)

@@ -31,7 +31,7 @@ _Around: TypeAlias = tuple[ApplyExpr | LetExpr, ...]
 
 
 def divide_behaviour(specification: OperatorDefinition) -> BehaviourParts:
-    """Divide a specification; raises ModelError KMC022 if its behaviours are not those of one next-state relation."""
+    """Divide a specification; raises ModelError KMC370 if its behaviours are not those of one next-state relation."""
     assert specification.body is not None
     initial: list[Expression] = []
     fairness: list[Expression] = []
@@ -46,17 +46,17 @@ def divide_behaviour(specification: OperatorDefinition) -> BehaviourParts:
     if len(steps) > 1:
         message = f"'{specification.name}' has two next-state relations"
         help_line = "write one: [][A /\\ B]_v, or check one of the two as a PROPERTY"
-        raise ModelError("KMC022", message, steps[1][0].place, help_line)
+        raise ModelError("KMC370", message, steps[1][0].place, help_line)
     hidden = next((part for part in fairness if isinstance(part, UnboundedExpr)), None)
     if hidden is not None:
         message = f"'{specification.name}' hides variables by {hidden.kind}"
-        raise ModelError("KMC022", message, hidden.place, "name the specification inside, without the quantifier")
+        raise ModelError("KMC370", message, hidden.place, "name the specification inside, without the quantifier")
     if not initial:
         message = f"'{specification.name}' has no initial predicate"
-        raise ModelError("KMC022", message, specification.place, "write it as Init /\\ [][Next]_vars")
+        raise ModelError("KMC370", message, specification.place, "write it as Init /\\ [][Next]_vars")
     if not steps:
         message = f"'{specification.name}' has no next-state relation"
-        raise ModelError("KMC022", message, specification.place, "write it as Init /\\ [][Next]_vars")
+        raise ModelError("KMC370", message, specification.place, "write it as Init /\\ [][Next]_vars")
     box, around = steps[0]
     return BehaviourParts(tuple(initial), _within(box.action, around), _within(box.subscript, around), tuple(fairness))
 

@@ -104,7 +104,7 @@ class _Loader:
             assumptions=tuple(resolver.assumptions),
             invariants=self._definitions(file.invariants, "INVARIANT", STATE),
             behaviour=self._behaviour(),
-            properties=self._definitions(file.properties, "PROPERTY", TEMPORAL),
+            properties=self._properties(),
             constraints=self._definitions(file.constraints, "CONSTRAINT", STATE),
             action_constraints=self._definitions(file.action_constraints, "ACTION_CONSTRAINT", ACTION),
             symmetry=self._optional(symmetry, "SYMMETRY", CONSTANT),
@@ -155,6 +155,14 @@ class _Loader:
     def _definitions(self, words: Iterable[Word], section: str, highest: int) -> tuple[OperatorDefinition, ...]:
         return tuple(self._named(word, section, highest) for word in words)
 
+    def _properties(self) -> tuple[OperatorDefinition, ...]:
+        named = self._definitions(self._file.properties, "PROPERTY", TEMPORAL)
+        for word, definition in zip(self._file.properties, named, strict=True):
+            if definition.level == ACTION:
+                help_line = f"it is a formula of one step: define [][{word.text}]_vars for all steps of a behaviour"
+                raise ModelError("KMC367", f"PROPERTY cannot be '{word.text}'", word.span, help_line)
+        return named
+
     def _optional(self, word: Word | None, section: str, highest: int) -> OperatorDefinition | None:
         return self._named(word, section, highest) if word is not None else None
 
@@ -171,6 +179,10 @@ class _Loader:
             message = f"'{file.path}' names '{checked[0].text}', and no behaviours to check it on"
             raise ModelError("KMC368", message, checked[0].span, "add SPECIFICATION, or INIT and NEXT")
         return None
+
+
+def _applied(definition: OperatorDefinition, word: Word) -> Expression:
+    return ApplyExpr(definition, (), place=word.span)
 
 
 def _is_untranslated(path: str) -> bool:
@@ -198,10 +210,6 @@ class ExpressionReader:
                     check_levels(definition.body)
             check_levels(expression)
             return expression
-
-
-def _applied(definition: OperatorDefinition, word: Word) -> Expression:
-    return ApplyExpr(definition, (), place=word.span)
 
 
 def _root_modules(library: ModuleLibrary) -> frozenset[str]:

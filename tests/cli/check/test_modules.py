@@ -214,7 +214,8 @@ def test_a_module_that_only_assumes_is_checked_without_a_behaviour(tmp_path: Pat
         ("---- MODULE Other ----\n====", 150),
         ("---- MODULE Bad ----\nEXTENDS Nowhere\n====", 150),
         ("---- MODULE Bad ----\nVARIABLE x\nInit == x = 1 /\\ FALSE\nNext == x' = 1\n====", 75),
-        ("---- MODULE Bad ----\nVARIABLE x\nInit == x = 1\nNext == TRUE\n====", 75),
+        ("---- MODULE Bad ----\nVARIABLE x\nInit == x = 1\nNext == x = 1\n====", 75),
+        ("---- MODULE Bad ----\nVARIABLE x\nInit == x = 1\nNext == TRUE\n====", 151),
     ],
 )
 def test_a_wrong_module_is_one_clear_error(text: str, status: int, tmp_path: Path) -> None:

@@ -118,6 +118,7 @@ def test_a_mistake_in_a_module_is_an_error_at_its_place(
         ),
         ("CONSTANTS N = 1 F <- G INVARIANT G", "KMC367", 34, "INVARIANT names 'G', which has parameters"),
         ("CONSTANTS N = 1 F <- G INVARIANT Next", "KMC369", 34, "INVARIANT cannot be 'Next'"),
+        ("CONSTANTS N = 1 F <- G PROPERTY Next", "KMC367", 33, "PROPERTY cannot be 'Next'"),
         ("CONSTANTS N = 1 F <- G VIEW Next", "KMC367", 29, "VIEW cannot be 'Next'"),
         ("CONSTANTS N = 1 F <- [G", "KMC306", 22, "this is not the name of a module in brackets"),
         ("CONSTANTS N = 1 F <- 3", "KMC306", 22, "3 stands where the definition that replaces 'F' is needed"),
@@ -171,7 +172,7 @@ def test_a_specification_of_another_form_is_a_mistake(spec: str, message: str, t
     with pytest.raises(ModelError) as caught:
         load_text(tmp_path, START + f"Spec == {spec}", "SPECIFICATION Spec")
     # TLC ends with the status of a wrong `.cfg` file, too.
-    assert (caught.value.code, caught.value.message, caught.value.exit_status) == ("KMC022", message, 151)
+    assert (caught.value.code, caught.value.message, caught.value.exit_status) == ("KMC370", message, 151)
 
 
 @pytest.mark.parametrize(("section", "status"), [("INVARIANT", 76), ("VIEW", 151)])
