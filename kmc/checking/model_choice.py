@@ -88,7 +88,7 @@ def choose_model(
     """The model called `name` of `spec`, with the constants, deadlock check, level bound and abstractions of the
     command line.
 
-    Without a name: the model of `kmc.frontend.shipped.find_model`, or all invariants of a spec without a manifest.
+    Without a name: the model of `kmc.frontend.shipped.find_model`, or all properties of a spec without a manifest.
     Raises CommandLineError, SpecError or ModelError.
     """
     chosen = choose_bound(find_spec_root(spec), name, [_at_its_option(text) for text in sets], abstractions)

@@ -45,9 +45,9 @@ _SECTIONS = {field: _section(field) for field in dict.fromkeys(name for kind in 
 
 
 def bind_all(root: Path, constants: Sequence[Assignment]) -> Model:
-    """The model without a model file: all invariants and action properties of the spec, deadlock checked."""
+    """The model without a model file: all invariants, action and temporal properties of the spec, deadlock checked."""
     spec = load_spec(root, constants)
-    checked = tuple(kind.declared for kind in of_role(Role.CHECKED))
+    checked = (*(kind.declared for kind in of_role(Role.CHECKED)), TemporalProperty)
     names = [p for p in spec.properties.values() if isinstance(p, checked)]
     file = ModelFile(
         spec.name, str(root), tuple(constants), properties=tuple(Word(prop.name, prop.span) for prop in names)

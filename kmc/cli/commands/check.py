@@ -189,7 +189,7 @@ def check(context: click.Context, /, **given: Any) -> int:
     """Explore every state that SPEC can reach with the constants of MODEL, and test its properties in each.
 
     SPEC is the name of a shipped spec or the folder of your own. MODEL is a name from its manifest or a .cfg file; by
-    default it is `smoke`. For a spec without a manifest, all its invariants are checked, with the constants of --set.
+    default it is `smoke`. For a spec without a manifest, all its properties are checked, with the constants of --set.
     SPEC may be a TLA+ module too: kmc check X.tla checks it with the model in X.cfg, as TLC does (docs/tla.md).
 
     The result goes to stdout, progress to stderr, and the run is saved under .kmc/runs. A violation is shown with a

@@ -164,7 +164,7 @@ def test_json_names_the_bound(words: list[str], bound: str | None) -> None:
 def test_a_spec_without_a_manifest_is_checked_with_all_its_properties() -> None:
     Path("alone.py").write_text((Path(COUNTER) / "spec.py").read_text(encoding="utf-8"), encoding="utf-8")
     names = [prop["name"] for prop in check_json("alone.py", "--set", "Top=1", "--no-deadlock")["properties"]]
-    assert names == ["InRange", "BelowTwo", "NotZero", "NeverToTwo"]
+    assert names == ["InRange", "BelowTwo", "NotZero", "NeverToTwo", "TopAgainAndAgain"]
 
 
 def test_a_model_file_is_given_by_path() -> None:
