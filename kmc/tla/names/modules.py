@@ -244,6 +244,19 @@ class ModuleResolver(ExpressionResolver):
             if not unit.is_axiom:
                 self.assumptions.append(Assumption(unit.name, condition, unit.place))
 
+    def defined_place(self, name: str, scope: NameScope) -> Span | None:
+        """Return where the module of a scope declares or defines a name, None if it does not."""
+        syntax = self._library.root
+        for unit in syntax.units if syntax.name == scope.module else ():
+            match unit:
+                case DeclarationSyntax(names=names):
+                    for declared in names:
+                        if declared.name == name:
+                            return declared.place
+                case DefinitionSyntax() | FunctionDefinitionSyntax() | InstanceSyntax() if unit.name == name:
+                    return unit.place
+        return None
+
     # Definitions
 
     def _definition(self, unit: DefinitionSyntax | FunctionDefinitionSyntax, scope: NameScope) -> None:

@@ -10,10 +10,10 @@ from abc import ABC, abstractmethod
 from dataclasses import replace
 
 from kmc.errors import Span, SpecError
-from kmc.near_words import nearest
-from kmc.tla.names.builtins import BuiltinOperator, Profile, modules_with
+from kmc.tla.names.builtins import BuiltinOperator, Profile
 from kmc.tla.names.scopes import BindingEntity, DefinitionEntity, Entity, InstanceEntity, NameScope, VariableEntity
 from kmc.tla.names.selectors import PartSelection
+from kmc.tla.names.unknown_names import help_for_unknown
 from kmc.tla.resolved.nodes import (
     AlwaysExpr,
     ApplyExpr,
@@ -64,16 +64,13 @@ class ReferenceResolver(ABC):
         """Return what a name means, KMC008 if it means nothing."""
         found = scope.lookup(name)
         if found is None:
-            modules = modules_with(name)
-            near = nearest(name, scope.all_names())
-            if modules:
-                help_line = f"it is an operator of the standard module {modules[0]}: write EXTENDS {modules[0]}"
-            elif near is not None:
-                help_line = f"did you mean '{near}'?"
-            else:
-                help_line = "define it before this line, or extend the module that defines it"
+            help_line = help_for_unknown(name, place, scope.all_names(), self.defined_place(name, scope))
             raise SpecError("KMC008", f"'{shown or name}' is not defined", place, help_line)
         return found
+
+    @abstractmethod
+    def defined_place(self, name: str, scope: NameScope) -> Span | None:
+        """Return where the module of a scope declares or defines a name, None if it does not."""
 
     def bind(self, name: NameSyntax, scope: NameScope, arity: int = 0) -> NameBinding:
         """Bind a name in a scope; what it meant outside is hidden, where SANY reports an error."""
@@ -182,7 +179,12 @@ class ReferenceResolver(ABC):
         if len(found) != len(profile):
             takes = f"{len(profile)} argument{'s' if len(profile) != 1 else ''}" if profile else "no arguments"
             message = f"'{name}' takes {takes}, and gets {len(found)}"
-            raise SpecError("KMC011", message, place, "give each parameter one argument")
+            help_line = "give each parameter one argument"
+            if not profile:
+                help_line = (
+                    f"a function is applied in brackets, {name}[...]; an operator has parameters, {name}(a) == ..."
+                )
+            raise SpecError("KMC011", message, place, help_line)
         return tuple(
             self.argument(name, arity, argument, scope) for arity, argument in zip(profile, found, strict=True)
         )

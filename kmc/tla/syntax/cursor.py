@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from kmc.errors import Span, SpecError, TextSpan
+from kmc.tla.syntax.advice import advice
 from kmc.tla.syntax.tokens import ModuleToken, TokenizedText
 from kmc.tla.syntax.tree import NameSyntax
 
@@ -123,6 +124,9 @@ class TokenCursor:
             help_line = "a list ends at a token that is not right of its signs: indent this one, or end the item first"
         elif token.kind == "keyword" and "name" in expected:
             help_line = f"{token.text} is a reserved word of TLA+"
+        else:
+            behind = self._tokens[min(self._at + 1, len(self._tokens) - 1)]
+            help_line = advice(expected, token, self.previous(), behind)
         message = f"expected {expected}, found {token.shown()}"
         return SpecError("KMC001", message, self.place_of(token), help_line)
 

@@ -41,6 +41,8 @@ _DIGITS_MAX = 1000
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "f": "\f"}
 _BASES = {"b": 2, "o": 8, "h": 16}
 
+_COMPARISONS = frozenset(("=", "#", "<", ">", "<=", ">="))
+
 
 @dataclass(frozen=True, slots=True)
 class _Neighbour:
@@ -105,6 +107,8 @@ class ExpressionParser(BracketParser):
     def _conflict(self, left: _Neighbour, token: ModuleToken) -> SpecError:
         message = f"the operators '{left.operator.rstrip('.')}' and '{token.text}' stand side by side"
         help_line = "put parentheses around one of the two operations: neither operator binds more than the other"
+        if left.operator in _COMPARISONS and token.text in _COMPARISONS:
+            help_line = f"write the conditions one by one: a {left.operator} b /\\ b {token.text} c"
         return SpecError("KMC002", message, self.place_of(token), help_line)
 
     def _infix(self, result: ExpressionSyntax, start: ModuleToken) -> ExpressionSyntax:

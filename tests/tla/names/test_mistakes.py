@@ -246,3 +246,22 @@ def test_a_keyword_without_names_is_accepted(keyword: str, is_last: bool, tmp_pa
     rest = f"CONSTANTS N = 1 {keyword}" if is_last else f"{keyword}\n\\* N = 2\nCONSTANTS N = 1"
     model = load_text(tmp_path, START + "CONSTANT N\n", RUN + rest)
     assert [constant.name for constant in model.constants] == ["N"]
+
+
+@pytest.mark.parametrize(
+    ("body", "help_line"),
+    [
+        ("a == b\nb == 1", "its definition is in line 7: move it before this line"),
+        ("a == y\nVARIABLE y", "its definition is in line 7: move it before this line"),
+        ("a == x / 2", "division of integers is \\div"),
+        ("a == Init && Next", "'and' is /\\ in TLA+"),
+        ("a == x(1)", "a function is applied in brackets, x[...]"),
+        ("a == Cardinality({})", "write EXTENDS FiniteSets"),
+        ("a == Innit", "did you mean 'Init'?"),
+        ("a == zz", "declare or define it before this line, or extend the module that defines it"),
+    ],
+)
+def test_a_wrong_name_has_the_help_that_fits(body: str, help_line: str, tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match=r"KMC008|KMC011") as caught:
+        load_text(tmp_path, START + body, RUN)
+    assert help_line in str(caught.value.help)
