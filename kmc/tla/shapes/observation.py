@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Generator, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from kmc.budget import polled, require_budget
+from kmc.budget import TimeSpent, polled, require_budget, within_budget
 from kmc.errors import EvaluationError
 from kmc.tla.run.program import ModuleProgram, Poll, State
 from kmc.tla.shapes.shape import (
@@ -38,6 +38,8 @@ _LEVELS = NumberShape(1, 1023)
 """Levels of states; wider ones are found when a search meets them."""
 _REPEATED_MAX = 2
 _KEPT_MAX = 100_000
+_STEP_SECONDS = 2.0
+"""The time for the steps of one state. Values that grow with each step make them slower without end."""
 """The most successors that are kept while states are sampled."""
 
 
@@ -157,7 +159,7 @@ def sampled(program: ModuleProgram, extent: ObservedExtent, poll: Poll | None = 
     except StopIteration as end:
         is_complete = bool(end.value)
     if not is_complete:
-        states.extend(_walks(steps, extent))
+        states.extend(_walks(replace(steps, is_cut=False), extent))
     return Sample(tuple(states), is_complete)
 
 
@@ -188,18 +190,24 @@ class _Steps:
     _successors: dict[State, tuple[State, ...]] = field(default_factory=dict)
     _inside: dict[State, tuple[State, ...]] = field(default_factory=dict)
     _kept: int = 0
+    is_cut: bool = False
+    """Whether the steps of some state took too long, which ends the observation."""
 
     def successors(self, state: State) -> tuple[State, ...]:
-        """Return the successors of a state; none where its steps cannot be evaluated."""
+        """Return the successors of a state; none where its steps cannot be evaluated, or not in time."""
         known = self._successors.get(state)
         if known is not None:
             return known
         if self.poll is not None:
             self.poll()
         try:
-            found = tuple(step.state for step in self.program.successors(state, self.poll))
+            with within_budget(_STEP_SECONDS):
+                found = tuple(step.state for step in self.program.successors(state, self.poll))
         except EvaluationError:
             found = ()
+        except TimeSpent:
+            require_budget()  # of the check, which ends everything
+            self.is_cut, found = True, ()
         self._kept += len(found)
         if self._kept <= _KEPT_MAX:
             self._successors[state] = found
@@ -238,7 +246,7 @@ def _prefix(steps: _Steps, states_max: int) -> Generator[State, None, bool]:
     queue: list[State] = list(dict.fromkeys(first))
     for state in queue:
         yield state
-        if len(queue) > states_max:
+        if len(queue) > states_max or steps.is_cut:
             return False
         if steps.is_inside(state):
             for successor in steps.successors(state):
@@ -246,7 +254,7 @@ def _prefix(steps: _Steps, states_max: int) -> Generator[State, None, bool]:
                 if key not in known:
                     known.add(key)
                     queue.append(successor)
-    return True
+    return not steps.is_cut
 
 
 def _walks(steps: _Steps, extent: ObservedExtent) -> Iterator[State]:
@@ -254,7 +262,7 @@ def _walks(steps: _Steps, extent: ObservedExtent) -> Iterator[State]:
     choice = random.Random(extent.seed)
     initial = list(steps.program.initial_states(steps.poll, most=1000))
     taken = 0
-    while taken < extent.steps_max and initial:
+    while taken < extent.steps_max and initial and not steps.is_cut:
         state = choice.choice(initial)
         for _ in range(_WALK_LENGTH):
             inside = steps.others_inside(state)

@@ -9,10 +9,12 @@ from typing import Any, ClassVar
 import pytest
 
 import kmc
+from kmc.budget import BudgetSpent, require_budget, within_budget
 from kmc.checking.modules import native_search
 from kmc.errors import SpecError
 from kmc.tla.names.loading import load_model
 from kmc.tla.run.program import ModuleProgram, State
+from kmc.tla.shapes import observation
 from kmc.tla.shapes.observation import ObservedExtent, observe, sampled
 from kmc.tla.shapes.shape import NumberShape
 from kmc.tla.translate.translated import used_names
@@ -101,3 +103,21 @@ def test_more_initial_states_than_are_observed_are_not_all_enumerated(
     sample = sampled(program, ObservedExtent(states_max=20, steps_max=0))
     assert sample.is_complete == (length > 1)
     assert sample.states == tuple((x, 0) for x in range(length))
+
+
+def test_steps_that_take_too_long_end_the_observation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "Walk.tla"
+    slow = "Slow == x = 0 /\\ x' = x + 1 /\\ y' = {i \\in 1..300 : i > x}\n"
+    path.write_text(WALK.replace("Fails ==", slow + "Fails =="), encoding="utf-8")
+    path.with_suffix(".cfg").write_text("INIT Init\nNEXT Slow\n", encoding="utf-8")
+    program = ModuleProgram(load_model(path, path.with_suffix(".cfg")))
+    assert sampled(program, ObservedExtent()).is_complete
+    monkeypatch.setattr(observation, "_STEP_SECONDS", 0.0)
+    sample = sampled(program, ObservedExtent())
+    assert (set(sample.states), sample.is_complete) == ({(0, 0), (0, 1)}, False)
+
+
+def test_a_check_without_time_ends_while_steps_are_observed(tmp_path: Path) -> None:
+    program = _program(tmp_path)
+    with within_budget(0.0), pytest.raises(BudgetSpent):
+        sampled(program, ObservedExtent(), require_budget)
