@@ -358,12 +358,12 @@ class Translation:
         shapes = [plain for plain in alternatives_of(record.shape) if isinstance(plain, RecordShape)]
         if not shapes and any(isinstance(one, MapShape | SequenceShape) for one in alternatives_of(record.shape)):
             raise refusal(f"the field {name} of what is not known to be a record", place)
-        if not shapes:
+        having = frozenset(key for shape in shapes[:1] for key in shape.classes if name in key.fields)
+        if not having:
             return TypedSource("checked(0, False)", NOTHING)  # TLC stops here, or no state has such a value
         source = f"{record.source}.{field_name(name)}"
         shape = self.records.field_of(shapes[0], name)
-        having = frozenset(key for key in shapes[0].classes if name in key.fields)
-        if having and (having != shapes[0].classes or len(alternatives_of(record.shape)) > 1):
+        if having != shapes[0].classes or len(alternatives_of(record.shape)) > 1:
             source = self._field_of_some(record.source, source, having, shape, place)
         return self.narrowed_code(TypedSource(source, shape))
 
