@@ -126,6 +126,10 @@ class ModuleLibrary:
             waiting += STANDARD_MODULES[name].extends
         return frozenset(found)
 
+    def has_parameters(self, name: NameSyntax) -> bool:
+        """Return whether a module that is named somewhere, or one that it extends, has constants or variables."""
+        return bool(self.parameters(self.module(name)))
+
     def parameters(self, module: ModuleSyntax) -> frozenset[str]:
         """Return the constants and variables that a module and those that it extends declare."""
         return frozenset(

@@ -213,15 +213,16 @@ class ExpressionReader:
 
 
 def _root_modules(library: ModuleLibrary) -> frozenset[str]:
-    """Return the root module, and the modules whose names it has without a prefix, built-in ones too."""
+    """Return the root module, and the modules whose definitions it has and no copies of them, built-in ones too."""
     found: set[str] = {library.root.name}
     waiting = [library.root]
     while waiting:
         module = waiting.pop()
         inner = {unit.name for unit in module.units if isinstance(unit, ModuleSyntax)}
         instances = [unit for unit in module.units if isinstance(unit, InstanceSyntax) and unit.name is None]
-        named = (*module.extends, *(unit.module for unit in instances if not unit.is_local))
-        for name in named:
+        given = [unit.module for unit in instances if not unit.is_local and unit.module.text not in inner]
+        shared = [name for name in given if library.is_builtin(name.text) or not library.has_parameters(name)]
+        for name in (*module.extends, *shared):
             if name.text not in found and name.text not in inner:
                 found.add(name.text)
                 waiting += () if library.is_builtin(name.text) else (library.module(name),)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from kmc.errors import Span, SpecError, did_you_mean
-from kmc.tla.names.builtins import LANGUAGE, STANDARD_MODULES
+from kmc.tla.names.builtins import LANGUAGE, STANDARD_MODULES, BuiltinOperator, Profile
 from kmc.tla.names.expressions import ExpressionResolver
 from kmc.tla.names.library import ModuleLibrary
 from kmc.tla.names.references import profile_of
@@ -23,6 +23,8 @@ from kmc.tla.names.scopes import (
     ModuleEntity,
     NameScope,
     VariableEntity,
+    first_place,
+    is_same,
 )
 from kmc.tla.resolved.levels import level_of
 from kmc.tla.resolved.model import Assumption
@@ -122,29 +124,50 @@ class ModuleResolver(ExpressionResolver):
             standard = STANDARD_MODULES[name]
             for extended in standard.extends:
                 known.exported.update(self._builtin_module(extended).exported)
+                known.unreplaced.update(self._builtin_module(extended).unreplaced)
             for operator in standard.operators.values():
                 entity = self._replacements.replacement(name, operator.name, operator.profile, known)
                 known.exported[operator.name] = entity or operator
+                if entity is not None:
+                    self._keep(operator.name, operator, operator.profile, known)
         return known
 
-    def _import(self, given: NameScope, place: Span, scope: NameScope, is_local: bool) -> None:
+    def _keep(self, name: str, entity: Entity, profile: Profile, scope: NameScope) -> None:
+        """Keep a definition of a module that the file replaces, for copies; `X <- [M] Y` replaces it in copies, too."""
+        if self._replacements.scoped(scope.module, name, profile, scope) is None:
+            scope.unreplaced[name] = entity
+
+    def _import(self, given: NameScope, place: Span, scope: NameScope, is_local: bool, is_copy: bool = False) -> None:
         """Make the names that a module gives known in a scope; of two definitions, the first one holds, as in TLC."""
+        # The root module has what it and the modules that it extends import; of what is LOCAL, its own only.
+        is_of_root = scope.context is self._root_context and (not is_local or scope.module == self._library.root.name)
         for name, entity in given.exported.items():
             if given.context is not scope.context and name in given.declared:
                 continue  # an instance gives no constants and variables: the module around it has its own
+            original = given.unreplaced.get(name)
+            if is_copy:
+                original = original or entity
+                entity = (is_of_root and self._replaced_in_root(name, original, scope)) or original
             known = scope.lookup(name)
             if known is None:
                 # `Nat <- [M] Y` replaces a name in M only: what M gives to others stays as it is.
                 replaced = self._replacements.scoped(scope.module, name, profile_of(entity), scope)
                 scope.names[name] = replaced or entity
-            elif not _is_same(known, entity):
-                first = _first_place(known, entity)
+            elif not any(is_same(known, one) for one in (entity, given.exported[name], original) if one is not None):
+                first = first_place(known, entity)
                 if first is not None:
                     self._warn_of_second(name, first, place)
                     continue
                 self.declare(name, entity, place, scope)
             if not is_local:
                 scope.exported[name] = entity
+                if original is not None and original is not entity:
+                    scope.unreplaced[name] = original
+
+    def _replaced_in_root(self, name: str, entity: Entity, scope: NameScope) -> Entity | None:
+        if not isinstance(entity, DefinitionEntity | BuiltinOperator):
+            return None
+        return self._replacements.of_root(name, profile_of(entity), scope)
 
     def _warn_of_second(self, name: str, first: Span, place: Span) -> None:
         here, there = (f"{Path(one.path).name}:{one.line}" for one in (place, first))
@@ -267,6 +290,8 @@ class ModuleResolver(ExpressionResolver):
         forward = scope.names.get(unit.name)
         if replaced is not None:
             self._add(unit.name, replaced, unit.place, scope, unit.is_local)
+            original = DefinitionEntity(unit.name, profile, unit.place, scope.module, scope, unit)
+            self._keep(unit.name, original, profile, scope)
             return
         if isinstance(forward, DefinitionEntity) and forward.is_recursive and forward.syntax is None:
             if len(forward.profile) != len(profile):
@@ -342,10 +367,17 @@ class ModuleResolver(ExpressionResolver):
         )
         module = self._instance(unit, outer, parameters)
         if unit.name is None:
-            self._import(module, unit.place, scope, unit.is_local)
+            is_copy = unit.is_local or self._is_copied(unit, outer)
+            self._import(module, unit.place, scope, is_local=unit.is_local, is_copy=is_copy)
         else:
             entity = InstanceEntity(unit.name, parameters, module.instance_scope(), unit.place)
             self._add(unit.name, entity, unit.place, scope, unit.is_local)
+
+    def _is_copied(self, unit: InstanceSyntax, outer: NameScope) -> bool:
+        """Return whether an instance without a name has definitions of its own: what is substituted is in them."""
+        if outer.inner_module(unit.module.text) is not None:
+            return True
+        return not self._library.is_builtin(unit.module.text) and self._library.has_parameters(unit.module)
 
     def _instance(self, unit: InstanceSyntax, outer: NameScope, parameters: tuple[NameBinding, ...]) -> NameScope:
         """Return the scope of the module that a unit instantiates."""
@@ -462,21 +494,3 @@ class ModuleResolver(ExpressionResolver):
         self._complete(definition, body, context)
         entity.state = "complete"
         return entity
-
-
-def _first_place(known: Entity, entity: Entity) -> Span | None:
-    """Return the place of the first of two definitions that modules give; None unless both are definitions."""
-    match known, entity:
-        case InstanceEntity(), InstanceEntity():
-            return known.place
-        case DefinitionEntity(), DefinitionEntity() if known.syntax is not None and entity.syntax is not None:
-            return known.place if known.is_statement == entity.is_statement else None
-        case _:
-            return None
-
-
-def _is_same(one: Entity, other: Entity) -> bool:
-    """Return whether two entities are the same definition, of one module or word by word."""
-    if isinstance(one, DefinitionEntity) and isinstance(other, DefinitionEntity) and one.syntax is not None:
-        return one.syntax == other.syntax
-    return one is other

@@ -1,8 +1,10 @@
 r"""What a `.cfg` file puts in the place of constants and definitions: values, and other definitions by `<-`.
 
 As in TLC, `X <- Y` replaces X wherever the root module's X is meant, in the modules that it extends too, and a built-in
-operator such as `Nat` as well. `X <- [M] Y` replaces X of module M. Y is a definition of the root module, which
-is known at the end only: until then a replaced definition has no body.
+operator such as `Nat` as well. An instance with parameters, a named one and a LOCAL one are copies: `I!X` is the X that
+was there, and so is a name that LOCAL INSTANCE gives to another module. What X refers to in a copied module is that
+module's own: replaced if the root module has that. `X <- [M] Y` replaces X of module M and of its instances. Y is a
+definition of the root module, which is known at the end only: until then a replaced definition has no body.
 """
 
 from __future__ import annotations
@@ -56,8 +58,8 @@ class _Pending:
 class Replacements:
     """The values and the substitutions of a `.cfg` file.
 
-    `root_modules` are the modules whose definitions have no prefix in the root module: the root module and those that
-    it extends, built-in ones too.
+    `root_modules` are the modules whose definitions the root module has: its own, those that it extends, and those of
+    which it has instances that are not copies, built-in ones too.
     """
 
     def __init__(self, model: ModelFile, root_modules: frozenset[str]) -> None:
@@ -77,6 +79,10 @@ class Replacements:
             message = f"the constant '{name}' has no value"
             raise ModelError("KMC361", message, place, f"write {shape} under CONSTANTS in the .cfg file")
         return found
+
+    def of_root(self, name: str, profile: Profile, scope: NameScope) -> DefinitionEntity | None:
+        """Return what replaces a definition that the root module has by this name, None if nothing does."""
+        return self._replacement("", name, profile, scope)
 
     def replacement(self, module: str, name: str, profile: Profile, scope: NameScope) -> DefinitionEntity | None:
         """Return what replaces the definition of a name in a module, None if nothing does."""

@@ -116,10 +116,11 @@ class NameScope:
     """The names that are known at a place, and where the rest is looked up.
 
     `exported` are those that a module gives to others, `declared` the names of its constants and variables, which an
-    instance does not give.
+    instance does not give. `unreplaced` are the definitions of exported names that `X <- Y` of the `.cfg` file
+    replaces: an instance is a copy, which the file does not replace.
     """
 
-    __slots__ = ("context", "declared", "exported", "inner_modules", "module", "names", "parent")
+    __slots__ = ("context", "declared", "exported", "inner_modules", "module", "names", "parent", "unreplaced")
 
     def __init__(self, context: InstanceContext, module: str, parent: NameScope | None = None) -> None:
         self.context = context
@@ -127,6 +128,7 @@ class NameScope:
         self.parent = parent
         self.names: dict[str, Entity] = {}
         self.exported: dict[str, Entity] = {}
+        self.unreplaced: dict[str, Entity] = {}
         self.declared: set[str] = set()
         self.inner_modules: dict[str, ModuleEntity] = {}
 
@@ -156,8 +158,12 @@ class NameScope:
     def instance_scope(self) -> NameScope:
         """Return a scope of the names that an instance of this module gives."""
         given = NameScope(self.context, self.module)
-        given.names.update((name, entity) for name, entity in self.exported.items() if name not in self.declared)
+        given.names.update((name, self.copied(name)) for name in self.exported if name not in self.declared)
         return given
+
+    def copied(self, name: str) -> Entity:
+        """Return what a copy of this module has by an exported name."""
+        return self.unreplaced.get(name, self.exported[name])
 
     def all_names(self) -> Iterator[str]:
         """Yield all names that are known here."""
@@ -165,3 +171,21 @@ class NameScope:
         while scope is not None:
             yield from scope.names
             scope = scope.parent
+
+
+def first_place(known: Entity, entity: Entity) -> Span | None:
+    """Return the place of the first of two definitions that modules give; None unless both are definitions."""
+    match known, entity:
+        case InstanceEntity(), InstanceEntity():
+            return known.place
+        case DefinitionEntity(), DefinitionEntity() if known.syntax is not None and entity.syntax is not None:
+            return known.place if known.is_statement == entity.is_statement else None
+        case _:
+            return None
+
+
+def is_same(one: Entity, other: Entity) -> bool:
+    """Return whether two entities are the same definition, of one module or word by word."""
+    if isinstance(one, DefinitionEntity) and isinstance(other, DefinitionEntity) and one.syntax is not None:
+        return one.syntax == other.syntax
+    return one is other
