@@ -202,12 +202,23 @@ class NativeModuleSearch:
         except SpecError as error:
             raise _refused(error, translation, model_place(self.module.program.model)) from error
         except EvaluationError as error:
-            raise self._in_words_of_module(error, translation) from error
+            found = self._in_words_of_module(error, translation)
+            if isinstance(found, NotInModule) or self.keep_going:
+                raise found from error
+            result = self._without_temporal(model, translation)
+            if result.violation is None:
+                raise found from error
         except InternalError as error:
             if error.code not in _BEYOND_TYPES:
                 raise
             raise NotInModule(error, ()) from error
         return self._in_module(result, translation)
+
+    def _without_temporal(self, model: Model, translation: NativeTranslation) -> Result:
+        """Search for what the search of a module finds before its temporal formulas, one of which has no value."""
+        result = self._checked(replace(model, temporal=()), translation, None)
+        unchecked = (PropertyVerdict(part.title, "not checked", is_temporal=True) for part in self.module.temporal)
+        return replace(result, properties=(*result.properties, *unchecked))
 
     def _explain_late_error(self, model: Model, translation: NativeTranslation) -> None:
         """Raise NotInModule for an action that failed behind the first violation, and SpecError KMC812 for all else.
