@@ -13,7 +13,6 @@ from kmc.compiler.passes.read_sets import ONLY_CHANGED
 from kmc.compiler.symmetry.fingerprint_kernels import settles
 from kmc.frontend.model import Model
 from kmc.invariants.kinds import KINDS
-from kmc.runtime.assumptions import has_assumptions
 from kmc.runtime.compiled_spec import CompiledSpec, SearchRules, SpecNames
 from kmc.runtime.native_module import Target, host_target
 from kmc.runtime.object_cache import KernelCache, cached_object, first_object
@@ -58,8 +57,7 @@ def compile_spec(
     rules = SearchRules(model.view is not None, model.deadlock, model.max_depth)
     shown = _names(model, all_actions(model) if atoms is not None else model.spec.actions, instances=instances)
     compiled = CompiledSpec(shown, schema, kernels, llvm_ir, code, chosen, rules, is_final=is_final)
-    if has_assumptions(model.spec):
-        compiled.places = tuple(f"{Path(path).name}:{getattr(node, 'lineno', 1)}" for node, path in kernels_made.checks)
+    compiled.places = tuple(f"{Path(path).name}:{getattr(node, 'lineno', 1)}" for node, path in kernels_made.checks)
     return compiled
 
 

@@ -174,9 +174,18 @@ class ViolationReport:
             raise_temporal_error(model, self._problem, state)
         if not errors:
             raise order_dependent(model, state, errors_of) or InternalError(
-                "KMC921", "a compiled check fails where the interpreter finds no error", help="run with --engine python"
+                "KMC921",
+                f"a compiled check fails where the interpreter finds no error{self._place_of(finding)}",
+                help="run with --engine python",
             )
         return errors
+
+    def _place_of(self, finding: SearchFinding) -> str:
+        """The place of the check that failed, for the end of a sentence; "" if it is not known."""
+        places = self._compiled.spec.places
+        if not 0 <= finding.value < len(places):
+            return ""
+        return f", at {places[finding.value]}; a number may be beyond those of compiled code"
 
     def _chain(self, candidate: _Found) -> list[State]:
         """States, up to symmetry, from an initial one to the failing one, by least predecessors."""

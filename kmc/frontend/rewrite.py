@@ -14,7 +14,7 @@ from typing import Any
 
 from kmc.lang.guards import Disabled, number, truth, truths
 from kmc.lang.maps import map_literal
-from kmc.lang.numbers import power
+from kmc.lang.numbers import power, remainder
 from kmc.lang.once import once
 from kmc.lang.recursion import RESULT, calls_itself, result_of
 from kmc.lang.seqs import in_order, in_parts, seq_literal
@@ -34,6 +34,7 @@ INJECTED: dict[str, Any] = {
     "__kmc_type__": as_type,
     "__kmc_once__": once,
     "__kmc_power__": power,
+    "__kmc_remainder__": remainder,
     RESULT: result_of,
 }
 """Names that rewritten code uses; the loader puts them into each module of the spec."""
@@ -50,10 +51,11 @@ def _call(name: str, argument: ast.expr, at: ast.expr) -> ast.Call:
     return ast.copy_location(ast.Call(function, [argument], []), at)
 
 
+_LARGE_POWER = 1 << 10
 _QUANTIFIERS = frozenset(["any", "all", "count"])
 _SUMS = frozenset(["sum", "product"])
 _BOOLS = frozenset(["any", "all", "isinstance"])
-_NUMBERS = frozenset(["len", "sum", "count", "product", "__kmc_power__"])
+_NUMBERS = frozenset(["len", "sum", "count", "product", "__kmc_power__", "__kmc_remainder__"])
 
 
 def _calls(node: ast.expr, names: frozenset[str]) -> bool:
@@ -87,6 +89,14 @@ def _operand(node: ast.expr) -> ast.expr:
             return node
         case _:
             return _call("__kmc_number__", node, node)
+
+
+_FUNCTION_OF: dict[type[ast.operator], str] = {ast.Pow: "__kmc_power__", ast.Mod: "__kmc_remainder__"}
+
+
+def _is_positive(node: ast.expr) -> bool:
+    """Return whether an operand is a positive number that is written out: then Python's operators are TLA+'s."""
+    return isinstance(node, ast.Constant) and type(node.value) is int and 0 < node.value < _LARGE_POWER
 
 
 class _Rewriter(ast.NodeTransformer):
@@ -149,10 +159,11 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         self.generic_visit(node)
-        if isinstance(node.op, ast.Pow):
-            function = ast.copy_location(ast.Name("__kmc_power__", ast.Load()), node)
-            return ast.copy_location(ast.Call(function, [_operand(node.left), _operand(node.right)], []), node)
-        if isinstance(node.op, ast.Add | ast.Sub | ast.Mult | ast.FloorDiv | ast.Mod):
+        function = _FUNCTION_OF.get(type(node.op))
+        if function is not None and not _is_positive(node.right):
+            name = ast.copy_location(ast.Name(function, ast.Load()), node)
+            return ast.copy_location(ast.Call(name, [_operand(node.left), _operand(node.right)], []), node)
+        if isinstance(node.op, ast.Add | ast.Sub | ast.Mult | ast.FloorDiv | ast.Mod | ast.Pow):
             node.left, node.right = _operand(node.left), _operand(node.right)
         return node
 

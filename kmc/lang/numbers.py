@@ -1,4 +1,4 @@
-"""Numbers of a spec: `max`, `min` and `**`.
+"""Numbers of a spec: `max`, `min`, `%` and `**`.
 
 Python's `max` and `min` also accept partially ordered values such as sets. Then there can be several greatest values,
 and the one that is returned depends on the order of a set in memory. Here they compare numbers, or numbers that a key
@@ -38,6 +38,14 @@ def _best(name: str, best: Any, values: tuple[Any, ...], options: dict[str, Any]
     if not elements and "default" in options:
         return options["default"]
     return best_by_key(name, elements, lambda element: _number(name, key(element), {}), best)
+
+
+def remainder(number: Any, divisor: Any) -> Any:
+    """`number % divisor`, which is not negative; EvaluationError (KMC282) for a negative divisor, as in TLC."""
+    if type(divisor) is int and divisor < 0 and type(number) is int:
+        message = f"{number} % {divisor} has no value in TLA+, whose divisors are positive"
+        raise EvaluationError("KMC282", message, help="write -(a % b), or guard with > 0")
+    return number % divisor
 
 
 def power(base: Any, exponent: Any) -> Any:

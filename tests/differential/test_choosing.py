@@ -11,7 +11,8 @@ from support.oracles.results import told
 from support.oracles.steps import differences, kernels_of, level_states
 from support.specs.small import model_of
 
-from kmc.result import Limits
+from kmc.errors import InternalError
+from kmc.result import Limits, Verdict
 
 WORLD = """
 from kmc.lang import the
@@ -148,3 +149,55 @@ def test_one_element_is_the_same_under_symmetry(tmp_path: Path, least: str) -> N
     assert told(result) == interpreted(model)
     assert result.verdict == whole.verdict
     assert result.counters.distinct < whole.counters.distinct
+
+
+def test_a_power_beyond_the_numbers_of_compiled_code_ends_the_search_at_its_place(tmp_path: Path) -> None:
+    """An exponent of unknown size is looked at when it comes: a wrapped power would be a wrong verdict."""
+    source = POWERS.replace("LAST", "70")
+    model = model_of(tmp_path / "beyond", source, CFG)
+    assert interpreted(model)["verdict"] is Verdict.OK
+    with pytest.raises(InternalError, match=r"KMC921.* at spec\.py:\d+; a number may be beyond"):
+        compiled(model)
+    model = model_of(tmp_path / "within", source.replace("require(st.n < 70)", "require(st.n < 50)"), CFG)
+    assert told(compiled(model)) == interpreted(model)
+
+
+CFG = "INVARIANT Positive CHECK_DEADLOCK FALSE"
+POWERS = """
+class State(Record):
+    n: Int(0, LAST)
+
+
+@spec.init
+def init():
+    yield State(n=0)
+
+
+@spec.action
+def grow(st):
+    require(st.n < LAST)
+    yield st.set(n=st.n + 1)
+
+
+@spec.invariant
+def Positive(st):
+    return 2**st.n > 0 and (-3) ** (st.n % 31) <= 3**30 and (0 if st.n == 0 else 0**st.n) == 0
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("0**st.n", "KMC281"),
+        ("(st.n + 1) ** (st.n - 1)", "KMC281"),
+        ("7 % st.n", "KMC253"),
+        ("7 % (st.n - 1)", "KMC282"),
+        ("7 // st.n", "KMC253"),
+    ],
+)
+def test_what_has_no_value_in_tla_is_an_error_in_both_engines(tmp_path: Path, text: str, code: str) -> None:
+    source = POWERS.replace("LAST", "5").replace("2**st.n > 0", f"{text} > 0 - 9")
+    model = model_of(tmp_path, source, CFG)
+    expected = interpreted(model)
+    assert code in expected["violation"][-1]
+    assert told(compiled(model)) == expected

@@ -12,6 +12,8 @@ from kmc.compiler.values.value import Num, Value
 
 NUMBER_MAX = 1 << 62
 """No number of compiled code is larger: sums and products of two such numbers fit a word, or their range is known."""
+POWER_MAX = 1 << 54
+"""No power with an exponent of unknown size is larger, so that there is room for what is added to it."""
 
 
 def in_range(low: Lowering, value: Value, node: Origin) -> Value:
@@ -26,9 +28,9 @@ def in_range(low: Lowering, value: Value, node: Origin) -> Value:
 
 
 def divided(low: Lowering, left: Num, right: Num, node: ast.BinOp, *, remainder: bool) -> Num:
-    """`left // right` or `left % right`, rounded down as in Python; a check that `right` is not 0."""
+    """`left // right`, rounded down as in Python, or `left % right`; a check that `right` is not 0, or is positive."""
     a, b = low.code.keep(left.code), low.code.keep(right.code)
-    low.code.check(x.negate(x.eq(b, x.ZERO)), node)
+    low.code.check(x.binary("slt", x.ZERO, b) if remainder else x.negate(x.eq(b, x.ZERO)), node)
     size, by = _absolute(a), _absolute(b)
     by = low.code.keep(x.select(x.eq(by, x.ZERO), x.ONE, by))
     quotient, rest = low.code.keep(x.binary("udiv", size, by)), low.code.keep(x.binary("urem", size, by))
@@ -41,10 +43,8 @@ def divided(low: Lowering, left: Num, right: Num, node: ast.BinOp, *, remainder:
     if not remainder:
         ends = [n // d for n in (left.low, left.high) for d in divisors]
         return Num(result, min(ends), max(ends))
-    least, most = min(0, right.low + 1), max(0, right.high - 1)
-    if left.low >= 0 and right.low > 0:
-        most = min(most, left.high)
-    return Num(x.sub(a, x.binary("mul", result, b)), least, most)
+    most = max(0, right.high - 1)
+    return Num(x.sub(a, x.binary("mul", result, b)), 0, min(most, left.high) if left.low >= 0 else most)
 
 
 def power(low: Lowering, base: Num, exponent: Num, node: Origin) -> Num:
@@ -52,18 +52,28 @@ def power(low: Lowering, base: Num, exponent: Num, node: Origin) -> Num:
     a, n = low.code.keep(base.code), low.code.keep(exponent.code)
     defined = x.either(x.binary("slt", x.ZERO, n), x.both(x.eq(n, x.ZERO), x.negate(x.eq(a, x.ZERO))))
     low.code.check(defined, node)
-    most = max(0, exponent.high)
+    if exponent.high < 0:
+        return Num(x.ZERO, 0, 0)
     if max(abs(base.low), abs(base.high)) <= 1:
         # -1, 0 and 1 are their own cubes, so the power depends on whether the exponent is 0, and whether it is even.
         square = x.binary("mul", a, a)
         other = x.select(x.eq(x.binary("and", n, x.ONE), x.ZERO), square, a)
         return Num(x.select(x.eq(n, x.ZERO), x.ONE, other), min(0, base.low), 1)
-    result = low.code.fresh("power")
+    result, size = low.code.fresh("power"), low.code.keep(_absolute(a))
     low.code.emit(Let(result, x.ONE))
-    low.code.count_up(x.ZERO, n, lambda _: low.code.emit(Let(result, x.binary("mul", Var(result), a))))
-    bits = max(base.low, base.high, -base.low, -base.high).bit_length()
-    high = NUMBER_MAX * 2 if (bits - 1) * most > NUMBER_MAX.bit_length() else max(abs(base.low), abs(base.high)) ** most
-    return Num(Var(result), -high if base.low < 0 else 0, max(1, high))
+    most = max(base.high, -base.low)
+    # Bits are compared first: a power of so many digits would take long to write down.
+    is_small = (most.bit_length() - 1) * exponent.high < POWER_MAX.bit_length() and most**exponent.high <= POWER_MAX
+    high = most**exponent.high if is_small else POWER_MAX
+
+    def multiply(_: Expr) -> None:
+        if not is_small:
+            room = x.binary("udiv", Const(POWER_MAX), x.select(x.eq(size, x.ZERO), x.ONE, size))
+            low.code.check(x.binary("sle", _absolute(Var(result)), room), node)
+        low.code.emit(Let(result, x.binary("mul", Var(result), a)))
+
+    low.code.count_up(x.ZERO, n, multiply)
+    return Num(Var(result), -high if base.low < 0 else 0, high)
 
 
 def _absolute(code: Expr) -> Expr:

@@ -67,17 +67,13 @@ def arithmetic(t: Translation, node: BuiltinExpr, scope: TranslationScope, want:
     if not _may_be_numbers(left, right):
         return TypedSource("checked(0, False)", NUMBER)
     source = f"({left.source} {_ARITHMETIC[node.operator]} {right.source})"
-    modulus = t.constant(*head(node.arguments[1], scope)) if node.operator == "%" else 1
-    is_positive = isinstance(modulus, int) and modulus > 0
-    return TypedSource(source if is_positive else f"checked({source}, {right.source} > 0)", NUMBER)
+    return TypedSource(source, NUMBER)
 
 
 def power(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:
-    """Translate `^` as a product."""
+    """Translate `^`."""
     base, exponent = _operands(t, node, scope)
-    so_far, step = t.names.fresh("power"), t.names.fresh("step")
-    source = f"fold(lambda {so_far}, {step}: {so_far} * {base.source}, 1, range({exponent.source}))"
-    return TypedSource(f"checked({source}, {exponent.source} >= 0)", NUMBER)
+    return TypedSource(f"(({base.source}) ** {exponent.source})", NUMBER)
 
 
 def negative(t: Translation, node: BuiltinExpr, scope: TranslationScope, want: Shape) -> TypedSource:

@@ -33,4 +33,6 @@ def power(first: int, second: int) -> int:
     """Return `first ^ second`."""
     if not 0 <= second <= _EXPONENT_MAX:
         raise outside_arithmetic(f"{first} ^ {second}", "the exponent is negative or very large")
+    if first == second == 0:
+        raise outside_arithmetic("0 ^ 0", "the base and the exponent are 0")
     return int(first**second)

@@ -74,6 +74,14 @@ def test_a_mistake_is_an_error_at_its_place(code: str) -> None:
     assert (caught.value.code, caught.value.message, caught.value.span) == (code, message, HERE)
 
 
+def test_zero_to_the_power_of_zero_has_no_value() -> None:
+    """TLC says the same; 1, as in Python, would be a verdict where TLC has none."""
+    program = ModuleProgram(model_of(1, op("=", var(0), num(0)), None))
+    with pytest.raises(EvaluationError, match=r"0 \^ 0 has no value"):
+        program.evaluate(op("^", num(0), var(0)), (0,))
+    assert program.evaluate(op("^", num(-2), num(3)), (0,)) == -8
+
+
 def test_a_field_that_a_record_does_not_have_is_an_error() -> None:
     record = RecordExpr(place=HERE, fields=(("leader", num(1)),))
     program = ModuleProgram(model_of(1, op("=", var(0), num(0)), None))

@@ -28,7 +28,7 @@ from kmc.compiler.checks.kinds.kind_mistakes import attempted, not_a_key
 from kmc.compiler.checks.kinds.kind_mixtures import bool_among_numbers, not_compared, not_of_sets, not_one_kind
 from kmc.compiler.checks.kinds.kinds_of_calls import call
 from kmc.lang.guards import number
-from kmc.lang.numbers import power
+from kmc.lang.numbers import power, remainder
 from kmc.lang.seqs import in_order
 from kmc.lang.symbols import Symbol
 from kmc.lang.types import SymbolMeta
@@ -38,7 +38,7 @@ _OPERATORS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
     ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
+    ast.Mod: remainder,
     ast.Pow: power,
     ast.BitOr: operator.or_,
     ast.BitAnd: operator.and_,
