@@ -237,12 +237,16 @@ class ModuleResolver(ExpressionResolver):
         if scope.context is not self._root_context:
             return self._substituted(name, scope)
         entity = self._replacements.constant(name.name, (0,) * name.arity, name.place, scope)
-        self.constants.append(entity)
+        if entity not in self.constants:
+            self.constants.append(entity)
         return entity
 
     def _variable(self, name: ParameterSyntax, scope: NameScope) -> Entity:
         if scope.context is not self._root_context:
             return self._standing_in(name, self._substituted(name, scope), scope)
+        for declared in self.variables:
+            if declared.name == name.name:
+                return declared  # TLC knows variables by name: two modules that root extends may declare one
         entity = VariableEntity(name.name, len(self.variables), name.place)
         self.variables.append(entity)
         return entity
