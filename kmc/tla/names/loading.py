@@ -168,13 +168,20 @@ class _Loader:
 
     def _behaviour(self) -> BehaviourParts | None:
         file = self._file
+        checked = (*file.invariants, *file.properties, *file.constraints)
         if file.specification is not None:
-            return divide_behaviour(self._named(file.specification, "SPECIFICATION", TEMPORAL))
+            behaviour = divide_behaviour(self._named(file.specification, "SPECIFICATION", TEMPORAL))
+            if self._resolver.variables:
+                return behaviour
+            # TLC makes no state of a module without variables.
+            if checked:
+                message = f"'{file.path}' names '{checked[0].text}', and the module has no variables"
+                raise ModelError("KMC368", message, checked[0].span, "declare variables, or check assumptions only")
+            return None
         if file.init is not None and file.next is not None:
             initial = _applied(self._named(file.init, "INIT", STATE), file.init)
             following = _applied(self._named(file.next, "NEXT", ACTION), file.next)
             return BehaviourParts((initial,), following, None, ())
-        checked = (*file.invariants, *file.properties, *file.constraints)
         if self._resolver.variables and checked:
             message = f"'{file.path}' names '{checked[0].text}', and no behaviours to check it on"
             raise ModelError("KMC368", message, checked[0].span, "add SPECIFICATION, or INIT and NEXT")

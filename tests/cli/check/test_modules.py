@@ -205,6 +205,17 @@ def test_a_module_that_only_assumes_is_checked_without_a_behaviour(tmp_path: Pat
     assert kmc("check", str(tmp_path / "Facts.tla"), "--no-run-dir").exit_code == 0
 
 
+def test_a_module_without_variables_has_no_states(tmp_path: Path) -> None:
+    facts = "---- MODULE Facts ----\nSpec == TRUE /\\ [][TRUE]_<<>>\nNever == FALSE\n====\n"
+    (tmp_path / "Facts.tla").write_text(facts)
+    for checked, status in (("", 0), ("INVARIANT Never", 151)):
+        (tmp_path / "Facts.cfg").write_text(f"SPECIFICATION Spec\n{checked}\n")
+        found = kmc("check", str(tmp_path / "Facts.tla"), "--no-run-dir", "--json")
+        assert found.exit_code == status
+        result = json.loads(found.stdout)
+        assert (result["generated"], result["distinct"]) == ((0, 0) if status == 0 else (None, None))
+
+
 @pytest.mark.parametrize(
     ("text", "status"),
     [
