@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
+from pathlib import Path
 
 from rich.console import Console
 from rich.text import Text
@@ -23,7 +24,7 @@ from kmc.cli.text.level_table import level_lines
 from kmc.cli.text.render_story import styled
 from kmc.error_text import shown_path
 from kmc.frontend.model import Model
-from kmc.invariants.kinds import SHOWN
+from kmc.invariants.kinds import SHOWN, PropertyKind, Role
 from kmc.invariants.properties import SymmetrySet, View
 from kmc.lang.types import IdentMeta
 from kmc.liveness.refutation_lines import assumed_text
@@ -53,6 +54,18 @@ def _unused_symmetry(model: Model) -> str:
     return "none"
 
 
+def _has_file(model: Model) -> bool:
+    """Return whether a model comes from a manifest or a `.cfg` file; one of a spec alone has no constraints."""
+    return Path(model.file.path).suffix in (".toml", ".cfg")
+
+
+def _declared_bounds(model: Model, kinds: Sequence[PropertyKind]) -> str:
+    """A hint that the spec declares constraints, which no model names; "" if there are none."""
+    bounds = tuple(kind.declared for kind in kinds if kind.role is Role.BOUNDING)
+    declared = [prop for prop in model.spec.properties.values() if isinstance(prop, bounds)]
+    return f"none, though the spec declares {names(declared)}: a model of models.toml names them" if declared else ""
+
+
 def checked_lines(outcome: Outcome) -> list[str]:
     """The lines on what was checked, and how it was reduced."""
     model, start = outcome.model, outcome.request.start_name
@@ -61,10 +74,12 @@ def checked_lines(outcome: Outcome) -> list[str]:
         ("model", model.name + (f": {model.file.description}" if model.file.description else "")),
         ("constants", constants_text(model.spec) or "none"),
     ]
-    for label, kinds in groupby(SHOWN, key=lambda kind: kind.label):
+    for label, group in groupby(SHOWN, key=lambda kind: kind.label):
+        kinds = list(group)
         named = names(prop for kind in kinds for prop in model.of(kind))
-        # A model without an invariant is worth a line.
-        rows += [(label, named or "none")] if named or label == SHOWN[0].label else []
+        # A model without an invariant is worth a line, and so are bounds that only a model of a manifest can name.
+        unnamed = "" if named or _has_file(model) else _declared_bounds(model, kinds)
+        rows += [(label, named or unnamed or "none")] if named or unnamed or label == SHOWN[0].label else []
     rows.append(("symmetry", names(model.symmetry) or _unused_symmetry(model)))
     rows.append(("view", _view(model.view) if model.view else "none"))
     rows += [("abstractions", names(model.abstractions))] if model.abstractions else []

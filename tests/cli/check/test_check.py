@@ -438,3 +438,36 @@ def test_a_symmetry_that_a_model_could_have_is_said(tmp_path: Path, more: str, c
     told = " ".join(done.stdout.split())
     assert f"symmetry {row}".replace("\n", "") in told
     assert ("though" in told) == ("though" in row)
+
+
+def test_bounds_that_only_a_manifest_can_name_are_told_of() -> None:
+    """A search without the constraint that its author declared may never end, and nothing else would say why."""
+    Path("alone.py").write_text(BOUNDED, encoding="utf-8")
+    told = kmc("check", "alone.py", "--no-deadlock").stdout
+    assert "constraints  none, though the spec declares Small: a model of models.toml names them" in told
+    Path("small.cfg").write_text("CHECK_DEADLOCK FALSE\n", encoding="utf-8")
+    assert "Small" not in kmc("check", "alone.py", "small.cfg").stdout
+
+
+BOUNDED = """from kmc.lang import Int, Record
+from kmc.spec import spec
+
+
+class State(Record):
+    n: Int(0, 7)
+
+
+@spec.init
+def init():
+    yield State(n=0)
+
+
+@spec.action
+def turn(st):
+    yield st.set(n=(st.n + 1) % 7)
+
+
+@spec.constraint
+def Small(st):
+    return st.n < 3
+"""
