@@ -218,3 +218,28 @@ def Small(st):
     model = model_of(tmp_path, source, f"{CFG}\nINVARIANT Small\nCHECK_DEADLOCK FALSE\n")
     with beginning_with(NARROWEST):
         assert told(compiled(model)) == interpreted(model)
+
+
+def test_a_set_of_sets_that_is_collected_late_counts_its_levels(tmp_path: Path) -> None:
+    """The elements of a union are looked through when it becomes the declared set, and their calls are levels too."""
+    source = (
+        TREE
+        + """
+
+def parts(of) -> Set[Set[Server]]:
+    return {of} | {part for s in of for part in parts(of - {s})}
+
+
+@spec.invariant
+def Parts(st):
+    return all(parts(above(st, s)) == {part for part in subsets(above(st, s))} for s in Server)
+
+
+@spec.reachable
+def some(st):
+    return any(len(parts(above(st, s))) == 4 for s in Server)
+"""
+    )
+    model = model_of(tmp_path, source, f"{CFG}\nINVARIANT Parts\nCHECK_DEADLOCK FALSE\n")
+    with beginning_with(NARROWEST):
+        assert told(compiled(model)) == interpreted(model)

@@ -234,12 +234,12 @@ class Lowering:
             return lift(declared, (ZERO,) * layout_of(declared).words)
         self.levels[node] = depth + 1
         try:
-            value = self._inlined(node, inner)
+            words = keep_words(self.code, self.words_as(self._inlined(node, inner), declared, node))
         finally:
             self.levels[node] = depth
             if not depth:
                 del self.levels[node]
-        return lift(declared, keep_words(self.code, self.words_as(value, declared, node)))
+        return lift(declared, words)
 
     def _inlined(self, node: ast.FunctionDef, inner: Scope) -> Value:
         """The value of a function whose parameters are in a scope."""
