@@ -220,17 +220,27 @@ class ExpressionReader:
 
 
 def _root_modules(library: ModuleLibrary) -> frozenset[str]:
-    """Return the root module, and the modules whose definitions it has and no copies of them, built-in ones too."""
+    """Return the root module, and the modules whose definitions it has and no copies of them, built-in ones too.
+
+    An unnamed INSTANCE of a module with constants or variables copies the definitions of that module, and shares those
+    of the modules without any that it extends, as Sequences.
+    """
     found: set[str] = {library.root.name}
-    waiting = [library.root]
+    seen: set[tuple[str, bool]] = set()
+    waiting = [(library.root, False)]
     while waiting:
-        module = waiting.pop()
+        module, is_copied = waiting.pop()
         inner = {unit.name for unit in module.units if isinstance(unit, ModuleSyntax)}
         instances = [unit for unit in module.units if isinstance(unit, InstanceSyntax) and unit.name is None]
-        given = [unit.module for unit in instances if not unit.is_local and unit.module.text not in inner]
-        shared = [name for name in given if library.is_builtin(name.text) or not library.has_parameters(name)]
-        for name in (*module.extends, *shared):
-            if name.text not in found and name.text not in inner:
+        given = [(unit.module, True) for unit in instances if not unit.is_local]
+        for name, may_be_copied in (*((name, is_copied) for name in module.extends), *given):
+            if name.text in inner:
+                continue
+            is_builtin = library.is_builtin(name.text)
+            copied = may_be_copied and not is_builtin and library.has_parameters(name)
+            if not copied:
                 found.add(name.text)
-                waiting += () if library.is_builtin(name.text) else (library.module(name),)
+            if not is_builtin and (name.text, copied) not in seen:
+                seen.add((name.text, copied))
+                waiting.append((library.module(name), copied))
     return frozenset((*found, *library.builtins_below(found)))

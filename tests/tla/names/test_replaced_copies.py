@@ -2,7 +2,8 @@ r"""Definitions that a `.cfg` file replaces, and copies of them, which it does n
 
 A named instance, a LOCAL one and one with constants or variables have copies of the definitions of their module. So
 `I!Step` is the action that `Step <- MyStep` replaces, as models of Raft need it. References inside of a copied module
-are to the definitions of the module itself, which are replaced where the root module has these.
+are to the definitions of the module itself, which are replaced where the root module has these. An unnamed instance of
+a module with constants or variables shares what that module extends and has none, as Sequences.
 """
 
 from __future__ import annotations
@@ -21,12 +22,13 @@ MODULES = {
     "Moving": "EXTENDS Naturals\nVARIABLE x\nA == 1\nB == A + 10\nSmall == {n \\in 0..5 : n \\in Nat}",
     "MovingOn": "EXTENDS Moving\nD == A + 100",
     "Around": "EXTENDS Naturals\nVARIABLE x\nINSTANCE Moving\nD == A + 100",
+    "Varying": "EXTENDS Plain, FiniteSets\nVARIABLE x\nOwn == 20\nUse == Own\nMore == A + 5\nSize == Cardinality({1})",
     "Open": "EXTENDS Naturals\nINSTANCE Plain\nD == A + 100",
     "Closed": "EXTENDS Naturals\nLOCAL INSTANCE Plain\nD == A + 100",
     "Numbers": "LOCAL INSTANCE Naturals\nFew == {n \\in 0..5 : n \\in Nat}",
     "Numbered": "INSTANCE Naturals\nFew == {n \\in 0..5 : n \\in Nat}",
 }
-OWN = "Two == 2\nThree == 0..2\nInit == x = 0\nNext == UNCHANGED x"
+OWN = "Two == 2\nNine(S) == 9\nThree == 0..2\nInit == x = 0\nNext == UNCHANGED x"
 CFG = "INIT Init\nNEXT Next\nCONSTANTS "
 
 
@@ -35,6 +37,18 @@ CFG = "INIT Init\nNEXT Next\nCONSTANTS "
     [
         ("INSTANCE Moving", "A <- Two Nat <- Three", "<<A, B, Small>>", (2, 11, frozenset(range(3)))),
         ("INSTANCE Plain", "A <- Two", "<<A, B>>", (2, 12)),
+        (
+            "INSTANCE Varying",
+            "A <- Two Own <- Two Cardinality <- Nine",
+            "<<A, B, Own, Use, More, Size>>",
+            (2, 12, 2, 20, 7, 9),
+        ),
+        (
+            "LOCAL INSTANCE Varying",
+            "A <- Two Own <- Two Cardinality <- Nine",
+            "<<A, B, Own, Use, More, Size>>",
+            (2, 11, 2, 20, 6, 1),
+        ),
         ("I == INSTANCE Moving", "A <- [Moving] Two", "<<I!A, I!B>>", (2, 12)),
         ("INSTANCE Moving", "A <- [Moving] Two", "<<A, B>>", (2, 12)),
         ("EXTENDS Plain|I == INSTANCE Plain", "A <- Two", "<<A, B, I!A, I!B>>", (2, 12, 1, 12)),
