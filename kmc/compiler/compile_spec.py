@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from kmc.actions.action import Action, instances_of
@@ -19,6 +22,9 @@ from kmc.runtime.object_cache import KernelCache, cached_object, first_object
 from kmc.runtime.schema import Schema, described
 
 _OF_ROWS = ("expand", "identity", *(kind.kernel for kind in KINDS), *ONLY_CHANGED)
+
+_STACK_FRAMES = 10_000
+"""Python's frames while code is written: 60 calls one in another, of some hundred each, and what wrote the call."""
 
 
 def compile_spec(
@@ -39,9 +45,10 @@ def compile_spec(
     `at_once`: unless the cache has optimised code, it is not optimised (see `CompiledSpec.is_final`).
     """
     wide = fingerprint_bits == 128
-    kernels_made = build_kernels(model, instances=instances, wide=wide, atoms=atoms)
-    of_rows = kernels_made.module.functions
-    llvm_ir = emit_llvm(Module((*of_rows, *block_functions(wide=wide))))
+    with _deep_stack():
+        kernels_made = build_kernels(model, instances=instances, wide=wide, atoms=atoms)
+        of_rows = kernels_made.module.functions
+        llvm_ir = emit_llvm(Module((*of_rows, *block_functions(wide=wide))))
     chosen = target or host_target()
     title = f"{len(of_rows)} functions of {model.spec.name} {model.name}"
     if at_once:
@@ -59,6 +66,17 @@ def compile_spec(
     compiled = CompiledSpec(shown, schema, kernels, llvm_ir, code, chosen, rules, is_final=is_final)
     compiled.places = tuple(f"{Path(path).name}:{getattr(node, 'lineno', 1)}" for node, path in kernels_made.checks)
     return compiled
+
+
+@contextmanager
+def _deep_stack() -> Iterator[None]:
+    """Let calls that are written one into the other be as many as the compiler takes, whatever Python's limit is."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, _STACK_FRAMES))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
 
 
 def _names(model: Model, actions: tuple[Action, ...], *, instances: bool) -> SpecNames:

@@ -54,5 +54,5 @@ def best_by_key(name: str, values: Iterable[Any], key: Callable[[Any], int], bes
 
 def _two_of(values: list[Any]) -> str:
     """Two different values, the same two in whatever order a set has them."""
-    first, second, *_ = sorted(set(map(shown, values)))
-    return f"{first} and {second}"
+    first, *others = sorted(set(map(shown, values)))
+    return f"{first} and {others[0] if others else 'another'}"

@@ -21,10 +21,21 @@ RESULT = "__kmc_result__"
 
 
 def calls_itself(node: ast.FunctionDef) -> bool:
-    """Return whether a function at the top level of a file names itself, as a recursive one does."""
-    return any(
-        isinstance(inner, ast.Name) and inner.id == node.name for statement in node.body for inner in walk(statement)
-    )
+    """Return whether a function at the top level of a file uses itself, and no other value of its name in it."""
+    inside = [inner for statement in node.body for inner in walk(statement)]
+    if node.name in _own_names(node, inside):
+        return False
+    return any(isinstance(inner, ast.Name) and inner.id == node.name for inner in inside)
+
+
+def _own_names(node: ast.FunctionDef, inside: list[ast.AST]) -> set[str]:
+    """The names that mean something else in a function: its parameters, inner functions and variables."""
+    taken = node.args
+    own = {one.arg for one in (*taken.posonlyargs, *taken.args, *taken.kwonlyargs)}
+    own |= {inner.name for inner in inside if isinstance(inner, ast.FunctionDef)}
+    elements = {id(name) for inner in inside if isinstance(inner, ast.comprehension) for name in walk(inner.target)}
+    stores = (inner for inner in inside if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store))
+    return own | {name.id for name in stores if id(name) not in elements}
 
 
 def result_type(function: object) -> Type | None:

@@ -201,3 +201,8 @@ def test_what_has_no_value_in_tla_is_an_error_in_both_engines(tmp_path: Path, te
     expected = interpreted(model)
     assert code in expected["violation"][-1]
     assert told(compiled(model)) == expected
+
+
+def test_elements_that_look_alike_in_an_error_are_two(tmp_path: Path) -> None:
+    source = POWERS.replace("LAST", "5").replace("2**st.n > 0", "len(max({0: 1, 1: 1}.items(), key=lambda p: 1)) > 0")
+    assert "KMC280" in interpreted(model_of(tmp_path, source, CFG))["violation"][-1]

@@ -12,6 +12,7 @@ from support.specs.small import model_of
 
 from kmc.engine.files.run_directory import RunDirectory
 from kmc.errors import SpecError
+from kmc.frontend.model import Model
 from kmc.lang.assumed_range import NARROWEST, WIDEST, assuming
 from kmc.result import Limits
 from kmc.shards.level.sharding import Sharding
@@ -243,3 +244,45 @@ def some(st):
     model = model_of(tmp_path, source, f"{CFG}\nINVARIANT Parts\nCHECK_DEADLOCK FALSE\n")
     with beginning_with(NARROWEST):
         assert told(compiled(model)) == interpreted(model)
+
+
+def _small(folder: Path, helper: str, invariant: str) -> Model:
+    source = f"{TREE}{helper}\n\n@spec.invariant\ndef Holds(st):\n    return {invariant}\n"
+    return model_of(folder, source, f"{CFG}\nINVARIANT Holds\nCHECK_DEADLOCK FALSE\n")
+
+
+def test_many_levels_within_quantifiers_are_compiled(tmp_path: Path) -> None:
+    """Each level takes dozens of Python's frames while it is written, and Python's own limit is 1,000."""
+    helper = """
+
+def falls(n) -> Bool:
+    return n == 0 or any(all(falls(k) for _ in range(0, 1)) for k in {n - 1})
+"""
+    model = _small(tmp_path, helper, "falls(st.n + 24)")
+    with beginning_with(NARROWEST):
+        assert told(compiled(model)) == interpreted(model)
+
+
+def test_a_helper_that_is_given_itself_is_refused_where_it_is_compiled(tmp_path: Path) -> None:
+    helper = """
+
+def given(f, n) -> int:
+    return 0 if n == 0 else f(f, n - 1)
+"""
+    model = _small(tmp_path, helper, "given(given, st.n) == 0")
+    with pytest.raises(SpecError, match=r"spec\.py:\d+:\d+: .*so many calls one in another"):
+        compiled(model)
+
+
+@pytest.mark.parametrize(
+    "helper",
+    [
+        "def same(n) -> int:\n    def same(k):\n        return k\n\n    return same(n)\n",
+        "def same(same) -> int:\n    return same\n",
+        "def same(n) -> int:\n    same = n\n    return same\n",
+        "def same(n) -> int:\n    return sum(same for same in {n}) if n < 3 else 1 + same(n - 1)\n",
+    ],
+)
+def test_another_value_of_the_name_of_a_helper_does_not_call_it(tmp_path: Path, helper: str) -> None:
+    model = _small(tmp_path, f"\n\n{helper}", "same(st.n) == st.n")
+    assert told(compiled(model)) == interpreted(model)
