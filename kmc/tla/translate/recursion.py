@@ -1,8 +1,9 @@
 """Recursive operators and functions as chains of helpers: `sum_3` calls `sum_2`, and the last one of a chain fails.
 
-kmc's language has no recursion. A chain is as long as the shapes of the arguments need; where a value needs a longer
-one, the assertion of its last helper fails, and a search starts again with longer chains. The shapes of parameters and
-of the result grow until they cover the recursive calls, as those of variables do.
+A chain needs no declared type of its results, as a helper that calls itself in a spec does, and its levels have types
+of their own. It is as long as the shapes of the arguments need; where a value needs a longer one, the assertion of its
+last helper fails, and a search starts again with longer chains. The shapes of parameters and of the result grow until
+they cover the recursive calls, as those of variables do.
 """
 
 from __future__ import annotations
