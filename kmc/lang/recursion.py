@@ -47,7 +47,7 @@ def result_type(function: object) -> Type | None:
 
 
 def result_of(function: Callable[..., Any], value: Any) -> Any:
-    """What a helper that calls itself returns; DomainError if that is not of the declared type."""
+    """Return the result of a helper that calls itself. Raises DomainError if it is not of the declared type."""
     declared = result_type(function)
     assert declared is not None, "only such helpers are rewritten"
     try:

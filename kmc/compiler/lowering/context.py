@@ -216,7 +216,7 @@ class Lowering:
             return self._inlined(node, inner)
 
     def _level(self, node: ast.FunctionDef, inner: Scope, declared: Type) -> Value:
-        """Inline one level of a helper that calls itself; a check that there is no level beyond those assumed."""
+        """Inline one level of a helper that calls itself. A level beyond those assumed stops the kernel."""
         if self.looking:
             return lift(declared, tuple(Var(self.code.fresh("level")) for _ in range(layout_of(declared).words)))
         depth, most = self.levels.get(node, 0), assumed_range().depth

@@ -52,7 +52,7 @@ _OF_VALUES: dict[type, str] = {
     SetMapExpr: "a set",
     TupleExpr: "a tuple",
 }
-"""What cannot have a temporal formula as a part: the word for it in an error."""
+"""The expressions that have no temporal formula as a part, with the word for each in an error."""
 
 
 def settle_levels(definitions: Iterable[OperatorDefinition]) -> None:

@@ -191,7 +191,7 @@ class _Steps:
     _inside: dict[State, tuple[State, ...]] = field(default_factory=dict)
     _kept: int = 0
     is_cut: bool = False
-    """Whether the steps of some state took too long, which ends the observation."""
+    """True if the steps of some state took too long, which ends the observation."""
 
     def successors(self, state: State) -> tuple[State, ...]:
         """Return the successors of a state; none where its steps cannot be evaluated, or not in time."""

@@ -1,4 +1,4 @@
-r"""What to do about a text that is not TLA+: the help line of the error, where a known habit explains the mistake.
+r"""Advice on text that is not TLA+: the help line of an error that a known habit explains.
 
 Most mistakes are habits from programming languages and from mathematics: `==` for an equation, `;` between definitions,
 `\neq`, a condition among the bounds of a set. An error without such a reason has no help.

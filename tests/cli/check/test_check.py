@@ -440,11 +440,11 @@ def test_a_symmetry_that_a_model_could_have_is_said(tmp_path: Path, more: str, c
     assert ("though" in told) == ("though" in row)
 
 
-def test_bounds_that_only_a_manifest_can_name_are_told_of() -> None:
+def test_a_bare_spec_names_the_constraints_it_leaves_out() -> None:
     """A search without the constraint that its author declared may never end, and nothing else would say why."""
     Path("alone.py").write_text(BOUNDED, encoding="utf-8")
-    told = kmc("check", "alone.py", "--no-deadlock").stdout
-    assert "constraints  none, though the spec declares Small: a model of models.toml names them" in told
+    shown = kmc("check", "alone.py", "--no-deadlock").stdout
+    assert "constraints  none, though the spec declares Small: a model of models.toml names them" in shown
     Path("small.cfg").write_text("CHECK_DEADLOCK FALSE\n", encoding="utf-8")
     assert "Small" not in kmc("check", "alone.py", "small.cfg").stdout
 
